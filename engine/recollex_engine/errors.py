@@ -17,7 +17,8 @@
     |-- FormatError                      written by another version, or not a store at all
     |-- EncryptionError                  no key, another key, or a key for a plain agent: see it
     |-- ModelError                       a model cannot be found, loaded or verified
-    |   `-- ModelMismatchError           the agent's vectors come from another model; open with it
+    |   |-- ModelMismatchError           the agent's vectors come from another model; open with it
+    |   `-- LanguageModelError           no answer, or none that can be used; `reason` says why
     |-- RerankError                      a reranker failed or answered nonsense; see the message
     `-- ServiceError                     a server did not carry out the call
         |-- OverloadedError              its queue is full: try again after `retry_after` seconds
@@ -76,10 +77,16 @@ class InputError(RecollexError, ValueError):
 
 
 class UnknownIdError(InputError, KeyError):
-    """No memory, fact, event or episode has this id; ``kind`` says which was asked for."""
+    """No memory, fact, event or episode has this id; ``kind`` says which was asked for.
+
+    With the kind "agent", the store has no such agent.
+    """
 
     def __init__(self, id: str, agent: str, kind: str = "memory") -> None:
-        super().__init__(f"agent {agent!r} has no {kind} with id {id!r}")
+        if kind == "agent":
+            super().__init__(f"the store has no agent {agent!r}")
+        else:
+            super().__init__(f"agent {agent!r} has no {kind} with id {id!r}")
         self.kind = kind
         self.id = id
         self.agent = agent
@@ -189,6 +196,19 @@ class ModelMismatchError(ModelError):
         self.agent = agent
         self.expected = expected
         self.found = found
+
+
+class LanguageModelError(ModelError):
+    """A language model did not answer, or not as it was asked; nothing was changed.
+
+    ``reason``: "failed" (after all attempts), "overloaded", "unauthorized", "refused", "truncated",
+    "malformed", "deadline", "cancelled", "not recorded" or "damaged" (a recording). After "failed",
+    "overloaded" and "deadline" another call may succeed.
+    """
+
+    def __init__(self, what: str, reason: str = "failed") -> None:
+        super().__init__(what)
+        self.reason = reason
 
 
 class RerankError(RecollexError):

@@ -15,7 +15,8 @@ class Trace:
     total: wall microseconds of the whole recall.
     activated: whether self-anchoring raised any score; None where the preset has none.
     judged: how many candidates the reranker scored; None where there is no reranker. It is fewer
-        than all candidates when the remaining ones could no longer be returned.
+        than all candidates when the remaining ones could no longer be returned, and 0 where the
+        weights of an optional cross-encoder are missing.
     truncated: counts of what did not fit a model's window. "query": tokens of the question beyond
         it. "rerank": pairs of question and text that lost an end.
     """

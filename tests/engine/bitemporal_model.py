@@ -30,6 +30,7 @@ class Model:
         self.events = []  # the same
         self.links = []  # (recorded, source, relation, target, qualifier)
         self.merges = []  # (recorded, source, target)
+        self.splits = []  # (recorded, source)
         self.records = []  # (recorded, name)
         self.met = {}  # name -> recorded
         self.memories = set()
@@ -53,7 +54,12 @@ class Model:
         return [v for v in versions if v[2] <= at and (v[3] is None or v[3] > at)]
 
     def parents(self, at):
-        links = [merge for merge in self.merges if merge[0] <= at]
+        links = [
+            merge
+            for merge in self.merges
+            if merge[0] <= at
+            and not any(merge[0] < when <= at and who == merge[1] for when, who in self.splits)
+        ]
         for number, (_, content, recorded, _) in enumerate(self.facts):
             if content["predicate"] == "alias_of" and self.facts[number] in self.seen(
                 self.facts, at

@@ -3,7 +3,6 @@
 import pytest
 
 pytest.register_assert_rewrite(
-    "tests.engine.faults.small_store",
     "tests.engine.model_comparison",
     "tests.engine.state.word_pieces.filled_store",
     "tests.engine.writing.named_model",

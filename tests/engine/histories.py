@@ -38,7 +38,9 @@ STATEMENT = st.fixed_dictionaries(
         "network": st.sampled_from(["world", "agent"]),
         "document_id": st.sampled_from([None, "d1", "d2"]),
         "tags": st.sampled_from([[], ["x"]]),
-        "metadata": st.sampled_from([{}, {"k": 1}]),
+        "metadata": st.sampled_from(
+            [{}, {"k": 1}, {"k": 2, "chunk": "c", "evidence": ["m1", "m2"]}]
+        ),
         "entities": st.sampled_from([[], ["Ann"], ["Ann", "The Quokka Club"]]),
         "valid_until": st.sampled_from([None, None, START + timedelta(days=3)]),
         "source": SOURCES,
@@ -70,7 +72,21 @@ QUERIES: list[tuple[str, dict[str, Any]]] = [
     ("what did I say of the tea?", {"roles": "user"}),
     ("cello and garden", {"max_tokens": 450}),
     ("Ann lost the cello", {"trust": "tool"}),
+    ("Ben and the garden", {"preset": "tempr"}),
     ("tea of Ben", {"trust": "user", "pack": "subgraph"}),
+]
+TOOL_CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("semantic_retrieve", {"query": "Ann tea"}),
+    ("semantic_retrieve", {"query": "cello", "start_time": "2024-05-02"}),
+    ("lexical_retrieve", {"query": "the garden of Ann likes tea"}),
+    ("lexical_retrieve", {"query": "tea", "end_time": "2024-05-02", "end_operator": "ge"}),
+    ("find_gist_contexts", {"gist_id": "m1"}),
+    ("find_gist_contexts", {"gist_id": "m3", "start_time": "2024-05", "start_operator": "eq"}),
+    ("find_entity_contexts", {"subject": "Ann", "ordering": "asc", "limit": 3}),
+    ("find_entity_contexts", {"predicate": "likes", "ordering": "desc", "offset": 1}),
+    ("find_entity_contexts", {"object": "tea", "predicate": "liked"}),
+    ("find_entity_contexts", {"predicate": "likes", "aggregation": "count_unique_objects"}),
+    ("find_entity_contexts", {"object": "Quokka", "end_time": "2024-05-03"}),
 ]
 PEOPLE = st.sampled_from(["Ann", "Ben", "Bob Chen", "Oslo", "Quokka"])
 SPAN = st.sampled_from(

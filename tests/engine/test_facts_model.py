@@ -189,6 +189,18 @@ class Machine(RuleBasedStateMachine):
             self.model.merges.append((self.model.now, source, target))
 
     @rule(name=NAME)
+    def split(self, name):
+        self.begin()
+        held = [merge for merge in self.model.merges if merge[1] == name]
+        parted = [when for when, who in self.model.splits if who == name]
+        if not held or (parted and parted[-1] > held[-1][0]):
+            with pytest.raises(InputError if name in self.model.met else UnknownIdError):
+                self.agent.facts.split(name)
+            return
+        self.agent.facts.split(name)
+        self.model.splits.append((self.model.now, name))
+
+    @rule(name=NAME)
     def add_entity(self, name):
         self.begin()
         self.agent.facts.add_entity(name, types=["thing"])

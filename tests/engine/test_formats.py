@@ -118,7 +118,10 @@ def test_everything_derived_is_made_again_from_its_log_and_vectors(folder):
 
 @pytest.fixture
 def today(tmp_path):
-    return unpacked(STORES[NAMES.index("head-1")], tmp_path)
+    folder = unpacked(STORES[NAMES.index("head-1")], tmp_path)
+    with opened(folder) as store:  # with the columns of today, which may be more
+        store.agent("ann").checkpoint()
+    return folder
 
 
 def replaced(name, before, after):

@@ -29,6 +29,7 @@ from hypothesis.stateful import (
 
 import recollex
 from recollex_engine.clock import to_micros
+from recollex_engine.domain.question import KINDS
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state import mention_counts
@@ -45,6 +46,7 @@ from tests.engine.histories import (
     STEP,
     TEXT,
     TEXTS,
+    TOOL_CALLS,
     TURN,
     TURN_SOURCES,
     WordVectors,
@@ -64,6 +66,28 @@ def answers(agent: recollex.Agent, now: datetime, **options: Any) -> list[object
                 *(list(recall), recall.to_prompt()),
             )
         )
+    for query, world in (("Ann tea 2024", None), ("Who lost it?", START + timedelta(hours=20))):
+        mixed = agent.recall(
+            query, kinds=KINDS, as_world=world, now=now, exact=True, max_tokens=200, **options
+        )
+        assert not mixed.trace.errors
+        hits = [hit.to_dict() for hit in mixed.hits]
+        said.append([hits, mixed.to_prompt(), mixed.tokens])
+    return [*said, *tools(agent, as_recorded=options.get("as_recorded"))]
+
+
+def tools(agent: recollex.Agent, **clocks: Any) -> list[object]:
+    """What the tools over gists and facts return, under both clocks."""
+    said: list[object] = []
+    for name, given in TOOL_CALLS:
+        for world in (None, START + timedelta(hours=20)):
+            try:
+                found = agent.tools.call(name, given, max_tokens=90, as_world=world, **clocks)
+            except UnknownIdError as error:
+                said.append(str(error))
+            else:
+                assert isinstance(found, recollex.Contexts)
+                said.append((found.to_dict(), found.to_prompt()))
     return said
 
 
@@ -88,7 +112,12 @@ def facts(agent: recollex.Agent) -> list[object]:
     for world in (None, START + timedelta(hours=20), START + timedelta(days=3)):
         said += [fact.to_dict() for fact in agent.facts.snapshot(as_world=world)]
         said += [agent.facts.entities(as_world=world), agent.events.find(as_world=world)]
+    said.append(agent.facts.entities(mentioned=True))
     said += [agent.events.episodes(), agent.events.find(participant="Al")]
+    for name in ("Ann", "Quokka"):
+        said += [[hit.to_dict() for hit in agent.facts.search_entities(name, limit=4)]]
+        with contextlib.suppress(UnknownIdError):
+            said += agent.facts.synonyms(name)
     for id in ("f1", "f2", "f3"):
         try:
             said += agent.facts.history(id)
@@ -269,6 +298,16 @@ class Law(RuleBasedStateMachine):
         self.write(lambda: self.agent.retain_many([f"{one} {text}", f"{other} {text}"]))
         self.write(lambda: self.agent.facts.merge(one, other))
 
+    @rule(one=PEOPLE, other=PEOPLE, text=TEXT)
+    def split(self, one: str, other: str, text: str) -> None:
+        """Make two one and part them again: moments between show one."""
+        self.merge(one, other, text)
+        self.write(lambda: self.agent.facts.split(one))
+
+    @rule()
+    def resolve(self) -> None:
+        self.write(lambda: self.agent.facts.resolve_entities())
+
     @rule(count=st.sampled_from([None, None, 4, 9]))
     def keep(self, count: int | None) -> None:
         rules = [] if count is None else [recollex.Retention(count=count)]
@@ -304,7 +343,7 @@ def histories(count: int, machine: type[Law]) -> None:
 
 
 def test_a_cut_is_what_a_store_without_the_future_says() -> None:
-    histories(100, Law)
+    histories(60, Law)
 
 
 class Thorough(Law):

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
+from functools import partial
 from typing import Any, TypeVar
 
-from recollex_engine.agents.agent_files import AgentFiles
+import numpy as np
+
 from recollex_engine.agents.erasing import erasing_of, select
-from recollex_engine.agents.log_head import end_of
-from recollex_engine.agents.readable_agent import ReadableAgent
+from recollex_engine.agents.opened_agent import OpenedAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.act import RETAIN, Act, note
 from recollex_engine.domain.checks import check_embeddings
@@ -20,22 +20,22 @@ from recollex_engine.domain.retention import RETENTION, Expiry, Retention
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
-from recollex_engine.log.format import START
-from recollex_engine.log.head import Head
 from recollex_engine.models.embedder import Embedder, Progress
-from recollex_engine.state.replica import LOG, Replica
+from recollex_engine.recall import lookups
+from recollex_engine.state.access_journal import entries
+from recollex_engine.state.replica import LOG
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import ANALYZER_VERSION
-from recollex_engine.text.token_counter import TokenCounter, open_counter
+from recollex_engine.text.token_counter import TokenCounter
 from recollex_engine.writing.correction import find_amendment, find_correction
 from recollex_engine.writing.erasing_writer import erase_with
 from recollex_engine.writing.erasure import read_plan
 from recollex_engine.writing.erasure_plan import Counts, Erasing
 from recollex_engine.writing.plan import find_plan
-from recollex_engine.writing.recording import record_operations, record_statements
+from recollex_engine.writing.recording import add_surfaces, record_operations, record_statements
+from recollex_engine.writing.recounting import count_memories, recount_with
 from recollex_engine.writing.reembedding import alone_in
 from recollex_engine.writing.retention import to_erase
-from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.taking_away import of_filter, of_ids
 from recollex_engine.writing.write_context import WriteContext
 from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
@@ -43,24 +43,15 @@ from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
 Written = TypeVar("Written")
 
 
-class Agent(ReadableAgent):
+class Agent(OpenedAgent):
     """One agent's memory in one folder.
 
     Threads: any number may call any method; writes happen in one order.
     """
 
-    def __init__(
-        self, name: str, folder: Path, context: StoreContext, key: bytes | None = None
-    ) -> None:
-        super().__init__(name, folder, context)
-        self.files: AgentFiles = AgentFiles(name, folder, context, key)
-        self._counter: TokenCounter | None = None
-
     def writable(self) -> "Agent":
         """Return the agent itself; a cut raises `ReadOnlyError`."""
         return self
-
-    # -- writing ---------------------------------------------------------------------------------
 
     def retain(
         self,
@@ -88,14 +79,12 @@ class Agent(ReadableAgent):
             given = check_embeddings(embeddings, "embedding", len(statements), embedder.dimension)
         if not statements and replace_document is None:
             return []
-        first = self._write_context(embedder, recorded_at)
-        first.check_recorded_at()
 
         def write(context: WriteContext) -> list[str]:
             plan = find_plan(context.writer, statements, replace_document)
             return record_statements(context, statements, plan, given, RETAIN, progress)
 
-        return self._write(first, write)
+        return self._write(write, recorded_at)
 
     def correct(
         self,
@@ -116,15 +105,13 @@ class Agent(ReadableAgent):
         given = None
         if embedding is not None:
             given = check_embeddings([embedding], "embedding", 1, self.dimension)
-        first = self._write_context(self.embedder, recorded_at)
-        first.check_recorded_at()
 
         def write(context: WriteContext) -> None:
             assert context.writer is not None
             plan, statement = find_correction(context.writer, self.name, id, text, changes)
             record_statements(context, [statement], plan, given, act, None)
 
-        self._write(first, write)
+        self._write(write, recorded_at)
 
     def amend(
         self, id: str, changes: dict[str, Any], act: Act, recorded_at: int | None = None
@@ -133,15 +120,13 @@ class Agent(ReadableAgent):
         self.files.check_writable()
         if not self.folder.exists():
             raise UnknownIdError(id, self.name)
-        first = self._write_context(self.embedder, recorded_at)
-        first.check_recorded_at()
 
         def write(context: WriteContext) -> None:
             assert context.writer is not None
             plan, statement, computed = find_amendment(context.writer, self.name, id, changes)
             record_statements(context, [statement], plan, None, act, None, computed)
 
-        self._write(first, write)
+        self._write(write, recorded_at)
 
     def take_away(self, act: Act, ids: Sequence[str], recorded_at: int | None = None) -> int:
         """Forget or archive memories as one transaction: later views do not show them.
@@ -154,14 +139,14 @@ class Agent(ReadableAgent):
         if not self.folder.exists():
             raise UnknownIdError(ids[0], self.name)
         choose = of_ids(ids, act.kind, self.name)
-        return self._settled(lambda writer: writer.take_away(act, choose, recorded_at))
+        return self.settled(lambda writer: writer.take_away(act, choose, recorded_at))
 
     def take_away_those(self, act: Act, wanted: Filter, recorded_at: int | None = None) -> int:
         """Do so with the open memories that pass a filter; return how many."""
         self.files.check_writable()
         if not self.folder.exists():
             return 0
-        return self._settled(lambda writer: writer.take_away(act, of_filter(wanted), recorded_at))
+        return self.settled(lambda writer: writer.take_away(act, of_filter(wanted), recorded_at))
 
     def erase(self, selection: Selection, note: dict[str, str], preview: bool = False) -> Erasure:
         """Erase memories from every file of the agent; ``preview`` only counts them.
@@ -181,7 +166,7 @@ class Agent(ReadableAgent):
         self, choose: Callable[[View], Erasing], note: dict[str, str], preview: bool = False
     ) -> Erasure:
         """Erase what ``choose`` returns for the view of now; see `erase`. The agent exists."""
-        return self._settled(lambda writer: self._erase_once(writer, choose, note, preview))
+        return self.settled(lambda writer: self._erase_once(writer, choose, note, preview))
 
     def _erase_once(
         self,
@@ -191,7 +176,7 @@ class Agent(ReadableAgent):
         preview: bool,
     ) -> Erasure:
         maintenance = self.files.maintenance
-        alone = "it makes vectors of what would be erased: wait for it"
+        alone = "it computes again what belongs to what would be erased: wait for it"
         with alone_in(self.folder / "REEMBED", alone), maintenance.paused(), writer.lock:
             replica = writer.replica
             erasing = choose(replica.view(replica.columns.op))
@@ -199,6 +184,7 @@ class Agent(ReadableAgent):
                 return Erasure(**asdict(read_plan(self.folder / LOG, erasing)[0].counts))
             was_folded = replica.manifest is not None
             del replica
+            self.context.accesses.write()
             counts, operation = erase_with(writer, erasing, note)
             self._facts = None
         if operation is None:
@@ -208,19 +194,60 @@ class Agent(ReadableAgent):
         at = from_micros(operation.recorded_at)
         return Erasure(**asdict(counts), op=operation.op, recorded_at=at)
 
+    def used(self, ids: Sequence[str], kinds: Sequence[str]) -> None:
+        """Record that memories were used, or helped or misled; see `access_journal.KINDS`.
+
+        Raises `UnknownIdError` for an id that is not there; then nothing is recorded.
+        """
+        self.files.check_open()
+        view = self.view()
+        if view is None:
+            raise UnknownIdError(ids[0], self.name)
+        memories = np.array([lookups.ordinal(view, id, self.name) for id in ids], np.int64)
+        now = self.clock()
+        self.journal.append(np.concatenate([entries(now, memories, kind) for kind in kinds]), now)
+
     def set_rules(self, rules: Sequence[Retention], note: dict[str, str]) -> None:
         """Set all retention rules of the agent; later writes and `expire` apply them."""
         self.files.check_writable()
-        context = self._write_context(self.embedder, None)
-        context.open()
-        self._settled(lambda writer: writer.set_rules(rules, note))
+        with self.files:
+            self._write_context(self.embedder, None).open()
+        self.settled(lambda writer: writer.set_rules(rules, note))
+
+    def recount(self, counter: str, note: dict[str, str]) -> int:
+        """Count the tokens of all memories by another counter; return how many were counted.
+
+        Those recorded so far are counted while others write. 0 if the agent has that counter.
+        Raises `ModelError` if its vocabulary is not on disk, and `LockedError` while another
+        process moves the agent to another model.
+        """
+        self.files.check_writable()
+        wanted = self.counting.named(counter)
+        if not self.folder.exists():
+            with self.files:
+                self._write_context(self.embedder, None).open()
+        return self.settled(lambda writer: self._recount_once(writer, wanted, note))
+
+    def _recount_once(self, writer: Writer, counter: TokenCounter, note: dict[str, str]) -> int:
+        alone = "it computes again what belongs to the texts: wait for it"
+        with alone_in(self.folder / "REEMBED", alone):
+            columns = writer.replica.columns
+            counted = count_memories(columns, counter, 0, columns.memories)
+            with self.files.maintenance.paused(), writer.lock:
+                writer.check()
+                settings = writer.settings
+                if settings is not None and settings.counter == counter.name:
+                    return 0
+                done = recount_with(writer, counter, counted, note)
+        self.files.maintenance.after_write()
+        return done
 
     def expire(self) -> Expiry:
         """Apply the retention rules as of now; see `Expiry`. Cost: an erasure where one is due."""
         self.files.check_writable()
         if not self.folder.exists():
             return Expiry()
-        forgotten = self._settled(lambda writer: writer.expire())
+        forgotten = self.settled(lambda writer: writer.expire())
         erasing = [rule for rule in self.retention() if rule.erase]
         now, view = self.clock(), self.view()
         if view is None or not len(to_erase(view.columns, erasing, now)):
@@ -245,17 +272,23 @@ class Agent(ReadableAgent):
         none.
         """
         self.files.check_writable()
-        embedder = self.embedder
         if not operations:
             return 0
-        first = self._write_context(embedder, recorded_at)
         try:
-            first.check_recorded_at()
+            with self.files:
+                self._write_context(self.embedder, recorded_at).check_recorded_at()
         except InputError as error:
             raise OperationError(where[0], error) if where else error from None
         return self._write(
-            first, lambda context: record_operations(context, operations, notes, where)
+            lambda context: record_operations(context, operations, notes, where), recorded_at
         )
+
+    def add_surfaces(self, progress: Progress | None = None) -> int:
+        """Record the surfaces of facts, events and episodes that have none; return how many."""
+        self.files.check_writable()
+        if not self.folder.exists():
+            return 0
+        return self._write(lambda context: add_surfaces(context, progress), None)
 
     def _write_context(
         self, embedder: Embedder, recorded_at: int | None, held: Writer | None = None
@@ -273,8 +306,9 @@ class Agent(ReadableAgent):
                 embedder.dimension,
                 shared.language,
                 ANALYZER_VERSION,
-                self.counter().name,
+                self.counting.counter(None).name,
                 locale=shared.locale,
+                entity_rule=shared.naming.rule,
             )
         return WriteContext(
             agent=self.name,
@@ -284,26 +318,32 @@ class Agent(ReadableAgent):
             settings=settings,
             embedder=embedder,
             analyzer=shared.analyzer(settings.language),
-            counter=self.counter,
+            counter=partial(self.counting.counter, settings.counter),
             clock=self.clock,
             threads=shared.threads,
+            typed_by=shared.naming.typed_by,
             recorded_at=recorded_at,
         )
 
-    def _write(self, context: WriteContext, write: Callable[[WriteContext], Written]) -> Written:
+    def _write(self, write: Callable[[WriteContext], Written], recorded_at: int | None) -> Written:
         """Call ``write`` and return its result; call it again if its plan was stale.
 
         Optimistic concurrency: the first call plans and embeds without the writer's lock. The
         second holds it, so that no other thread can record anything meanwhile.
         """
-        embedder, recorded_at = context.embedder, context.recorded_at
-        while True:
-            try:
-                written = self._write_once(context, write)
-                break
-            except Unsettled:  # another thread's write was interrupted
-                context = self._write_context(embedder, recorded_at)
-        self.files.maintenance.after_write()
+        embedder = self.embedder
+        with self.files:
+            context = self._write_context(embedder, recorded_at)
+            context.check_recorded_at()
+            while True:
+                try:
+                    written = self._write_once(context, write)
+                    break
+                except Unsettled:  # another thread's write was interrupted
+                    context = self._write_context(embedder, recorded_at)
+            self.files.maintenance.after_write()
+        for tell in self.context.written:
+            tell(self)
         return written
 
     def _write_once(
@@ -318,21 +358,13 @@ class Agent(ReadableAgent):
             with writer.lock:
                 return write(self._write_context(context.embedder, context.recorded_at, writer))
 
-    def _settled(self, work: Callable[[Writer], Written]) -> Written:
-        """Return ``work(writer)``, with a writer whose log was opened again if that is needed."""
-        while True:
-            try:
-                return work(self.files.writer())
-            except Unsettled:
-                continue
-
     @contextmanager
     def together(self) -> Iterator[None]:
         """Let this thread's writes in the body share one flush; see `Writer.together`."""
         if self.context.read_only or not self.folder.exists():
             yield  # the first write makes the folder, and has a flush of its own
             return
-        with self.files.writer().together():
+        with self.files, self.files.writer().together():
             yield
 
     def checkpoint(self) -> None:
@@ -342,55 +374,4 @@ class Agent(ReadableAgent):
         """
         self.files.check_writable()
         if self.folder.exists():
-            self._settled(lambda _: self.files.maintenance.checkpoint())
-
-    # -- reading ---------------------------------------------------------------------------------
-
-    def check_open(self) -> None:
-        """Raise `ClosedError` once the agent was closed."""
-        self.files.check_open()
-
-    def view(self, op: int | None = None) -> View | None:
-        """Return the view of now, or of operation ``op``; None before the first retain."""
-        return self.files.view(op)
-
-    def replica(self) -> Replica:
-        """Return the replica that `view` reads; only after there is one."""
-        return self.files.replica()
-
-    def head(self) -> Head:
-        """Return the end of the log; of an agent that can be written, it is on the disk by then."""
-        self.files.check_open()
-        if self.folder.exists() and not self.context.read_only:
-            return self._settled(end_of)
-        return Head.of(START if self.view() is None else self.replica().position)
-
-    def counter(self) -> TokenCounter:
-        """Return the token counter of this process."""
-        if self._counter is None:
-            self._counter = open_counter(lambda text: self.context.embedder().count_tokens(text))
-        return self._counter
-
-    def op_at(self, recorded_at: int) -> int:
-        """Return the last operation recorded by a time; 0 if there was none.
-
-        Raises `InputError` for a time that is later than all recorded times and than the clock:
-        more may be recorded by then.
-        """
-        view = self.view()
-        if view is not None and view.op:
-            last = int(view.buffer("op_recorded_at")[view.op - 1])
-            if recorded_at <= last:
-                return view.columns.op_at(recorded_at)
-        if recorded_at > (now := self.clock()):
-            raise InputError(
-                f"as_recorded must not be in the future: it is {from_micros(now)} by the clock, "
-                f"got {from_micros(recorded_at)}"
-            )
-        if self.files.opened_writer is not None:
-            return self._settled(lambda writer: writer.op_at(recorded_at))
-        return view.op if view is not None else 0
-
-    def close(self) -> None:
-        """Finish pending work and release the lock file; a second call does nothing."""
-        self.files.close()
+            self.settled(lambda _: self.files.maintenance.checkpoint())

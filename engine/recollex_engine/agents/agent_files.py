@@ -1,11 +1,20 @@
 """How is one agent's folder opened? By a writer or a reader, each when it is first needed."""
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
 
 from recollex_engine import fork
+from recollex_engine.agents.usage import Usage
 from recollex_engine.domain.settings import Settings
-from recollex_engine.errors import ClosedError, ModelMismatchError, ReadOnlyError
+from recollex_engine.errors import (
+    ClosedError,
+    ModelMismatchError,
+    ReadOnlyError,
+    RecollexError,
+)
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.state.read_replica import ReadReplica
 from recollex_engine.state.replica import Replica
@@ -22,33 +31,84 @@ from recollex_engine.writing.writer import Writer
 class AgentFiles:
     """The writer or the reader by which this process has one agent's folder open.
 
+    ``with files:`` is a use: the files stay open during the body. Between uses they may be closed
+    by `rest`, and the next use opens them again. ``opened()`` is called when they were opened, and
+    ``used()`` after each use.
+
     Threads: any number may call any method. Nothing is put on disk before the first write. In a
     child of `os.fork` every method refuses: its parent goes on writing the files.
     """
 
     def __init__(
-        self, name: str, folder: Path, context: StoreContext, key: bytes | None = None
+        self,
+        name: str,
+        folder: Path,
+        context: StoreContext,
+        key: bytes | None,
+        opened: Callable[[], None],
+        used: Callable[[], None],
     ) -> None:
         self.name = name
         self.folder = folder
         self.key = key
+        self.usage: Usage = Usage()
+        self.was_opened: bool = False
+        """Whether `open` has succeeded."""
+        self.opens_writer: bool = False
+        """Whether the next use opens the writer: it was open before `rest`."""
         self._cipher: Cipher | None = None  # held as long as files of the agent are in use
         self._context = context
+        self._opened = opened
+        self._used = used
         self._opening = threading.RLock()
         self._writer: Writer | None = None
         self._maintenance: Maintenance | None = None
         self._reader: ReadReplica | None = None
-        self._closed = False
+        self._failure: BaseException | None = None  # of `rest`, which the next use raises
+        self._closed = self._deleted = False
         self._inherited = False
         fork.register(self)
-        with system_errors(folder):
-            if folder.exists() and not context.read_only:
-                self.writer()  # a second writer fails here, not at its first retain
+
+    def open(self) -> None:
+        """Open the writer of an agent that exists, unless the store is read-only.
+
+        So a second writer fails here, not at its first retain.
+        """
+        if self.was_opened:
+            self.check_open()
+            return
+        with self, system_errors(self.folder):
+            if self.folder.exists() and not self._context.read_only:
+                self.writer()
             elif self._has_log():
-                self._cipher = open_key(folder, key)
+                self._cipher = open_key(self.folder, self.key)
+            self.was_opened = True
+
+    def __enter__(self) -> None:
+        self.check_open()
+        self.usage.begin()
+        if self._closed or self._failure is not None:
+            self.usage.end()
+            self.check_open()
+            self._report()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.usage.end()
+        self._used()
+
+    def _report(self) -> None:
+        """Raise the failure of the last `rest`, once."""
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
 
     def writer(self) -> Writer:
-        """Return the writer; the first call opens it and makes the folder.
+        """Return the writer, for the use in progress; the first call makes the folder.
 
         A writer whose write was interrupted is closed, and the log is opened again.
         """
@@ -80,6 +140,8 @@ class AgentFiles:
                     raise
                 self._maintenance = Maintenance(self.name, writer, self._context)
                 self._writer = writer
+                self.opens_writer = True
+                self._opened()
             return self._writer
 
     def _has_log(self) -> bool:
@@ -101,6 +163,10 @@ class AgentFiles:
         if self._closed:
             if self._inherited:
                 raise fork.refusal(f"agent {self.name!r}")
+            if self._deleted:
+                raise ClosedError(
+                    f"agent {self.name!r} was deleted: Store.agent gives a new one of that name"
+                )
             raise ClosedError(f"agent {self.name!r} was closed: open the store again")
 
     def check_writable(self) -> None:
@@ -111,8 +177,8 @@ class AgentFiles:
                 f"agent {self.name!r} was opened with read_only=True: open the store without it "
                 "to write"
             )
-        if self._writer is not None:
-            make_sure(self._writer)
+        if (writer := self._writer) is not None:
+            make_sure(writer)
 
     def _embedder_for(self, settings: Settings) -> Embedder:
         """Return the model. Raises `ModelMismatchError` if the vectors are of another model."""
@@ -122,28 +188,92 @@ class AgentFiles:
         return embedder
 
     def view(self, op: int | None = None) -> View | None:
-        """Return the view of now, or of operation ``op``; None before the first retain."""
-        self.check_open()
-        if self._writer is not None:
-            return view_of(self._writer, op)
-        if self._reader is None:
-            with self._opening, system_errors(self.folder):
-                if self._reader is None:
-                    if not self._has_log():
-                        return None
-                    self._cipher = open_key(self.folder, self.key)
-                    self._reader = ReadReplica(
-                        self.folder, self._embedder_for, self._context.start_progress
-                    )
-        now = self._reader.view()
-        return now if op is None else self._reader.replica.view(op)
+        """Return the view of now, or of operation ``op``; None before the first retain.
+
+        The view stays valid after the use in progress. That of an open writer is in memory, and
+        takes no use: a recall is 4 us faster.
+        """
+        writer = self._writer
+        if writer is not None and not self._closed and not writer.replica.integrity.found:
+            self.usage.touch()
+            view = writer.replica.view(op)
+            self._used()
+            return view
+        with self:
+            if self.opens_writer:
+                return view_of(self._writer or self.writer(), op)
+            reader = self._reader or self._opened_reader()
+            if reader is None:
+                return None
+            if reader.is_deleted:
+                self._closed = self._deleted = True
+                self.check_open()
+            now = reader.view()
+            return now if op is None else reader.replica.view(op)
+
+    def _opened_reader(self) -> ReadReplica | None:
+        with self._opening, system_errors(self.folder):
+            if self._reader is None and self._has_log():
+                self._cipher = open_key(self.folder, self.key)
+                self._reader = ReadReplica(
+                    self.folder, self._embedder_for, self._context.start_progress
+                )
+                self._opened()
+            return self._reader
 
     def replica(self) -> Replica:
-        """Return the replica that `view` reads; only after there is one."""
+        """Return the replica that `view` reads, in the use in progress; after there is one."""
+        if self._writer is None and self._reader is None:
+            self.view()
         if self._writer is not None:
             return self._writer.replica
         assert self._reader is not None
         return self._reader.replica
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the agent was closed for good, or deleted."""
+        return self._closed
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether there is a use in progress, or work in the background."""
+        maintenance = self._maintenance
+        return bool(self.usage) or (maintenance is not None and maintenance.is_working)
+
+    def rest(self) -> bool:
+        """Close the files until the next use, unless they are in use; return whether.
+
+        An error is raised by the next use, or by `close`; see `has_failed`.
+        """
+        with self.usage.none(wait=False) as idle:
+            if not idle:
+                return False
+            try:
+                self._close_files()
+            except Exception as error:
+                self._failure = error
+            return True
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether `rest` had an error that was not raised yet."""
+        return self._failure is not None
+
+    @contextmanager
+    def being_deleted(self) -> Iterator[None]:
+        """Close the files, and keep every use waiting until the body has ended.
+
+        Every later use is refused then, unless the body raised.
+        """
+        self.check_open()
+        with self.usage.none(wait=True):
+            self.check_open()
+            with suppress(RecollexError):  # what cannot be written is deleted
+                self._close_files(fold=False)
+            yield
+            self._closed = self._deleted = True
+            self._cipher = None
 
     def after_fork(self) -> None:
         """Refuse every later call in the child, and let go of the parent's files and maps."""
@@ -158,11 +288,15 @@ class AgentFiles:
             if self._closed:
                 return
             self._closed = True
-            reader, maintenance = self._reader, self._maintenance
-        if reader is not None:
-            reader.close()
-        if maintenance is not None:
-            try:
-                maintenance.close()
-            finally:
-                self._writer = None
+        self._close_files()
+        self._report()
+
+    def _close_files(self, *, fold: bool = True) -> None:
+        reader, maintenance = self._reader, self._maintenance
+        try:
+            if reader is not None:
+                reader.close()
+            if maintenance is not None:
+                maintenance.close(fold=fold)
+        finally:
+            self._writer = self._maintenance = self._reader = None

@@ -1,5 +1,6 @@
 """A cut: the agent as of a recorded time, for reading alone."""
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import NoReturn, TypeAlias
 
@@ -12,9 +13,9 @@ from recollex_engine.log.head import Head
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.recall.recall import Recall
+from recollex_engine.state.accesses import Accesses
 from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.view import View
-from recollex_engine.text.token_counter import TokenCounter
 
 
 class Cut(ReadableAgent):
@@ -29,6 +30,7 @@ class Cut(ReadableAgent):
     def __init__(self, agent: ReadableAgent, op: int, recorded_at: int) -> None:
         super().__init__(agent.name, agent.folder, agent.context)
         self.recorded_at = recorded_at
+        self.counting = agent.counting
         self._agent = agent
         self._op = op
 
@@ -58,6 +60,20 @@ class Cut(ReadableAgent):
         at = self._op if op is None else min(op, self._op)
         return self._agent.view(at) if at else None
 
+    @property
+    def is_past(self) -> bool:
+        """Whether it answers as of a time, so that it compares with every vector: always."""
+        return True
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the agent was closed for good, or deleted, as far as is known."""
+        return self._agent.is_closed
+
+    def using(self) -> AbstractContextManager[None]:
+        """Keep the files open during the body."""
+        return self._agent.using()
+
     def replica(self) -> Replica:
         """Return the replica that `view` reads."""
         return self._agent.replica()
@@ -66,6 +82,10 @@ class Cut(ReadableAgent):
         """Return the memories for ``question``; the scan is exact, ``now`` is the cut's time."""
         now = self.recorded_at if question.now is None else question.now
         return super().recall(replace(question, now=now, exact=True), preset, explain)
+
+    def accesses(self, id: str, before: int | None = None) -> Accesses:
+        """Return how often a memory had been accessed at the cut's time."""
+        return super().accesses(id, self.recorded_at + 1 if before is None else before)
 
     def head(self) -> Head:
         """Return what the head of the log was then. Cost: reading the log up to it."""
@@ -81,10 +101,6 @@ class Cut(ReadableAgent):
     def map_ahead(self, view: View) -> None:
         """Leave it to the agent: each recall as of a time has a cut of its own."""
         self._agent.map_ahead(view)
-
-    def counter(self) -> TokenCounter:
-        """Return the token counter of this process."""
-        return self._agent.counter()
 
     def check_open(self) -> None:
         """Raise `ClosedError` once the agent was closed."""

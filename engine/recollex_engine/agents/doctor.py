@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.deleting import left_over, remove_tree
 from recollex_engine.agents.folder_names import agent_folder, agents_in
 from recollex_engine.agents.snapshot import copy_log, replay
 from recollex_engine.agents.store import Store, create_store, write_store_file
@@ -101,6 +102,13 @@ def examine_store(path: Path, *, repair: bool) -> Diagnosis:
                 shutil.rmtree(folder)
         else:
             left.append(f"{what}: it is removed once it is a day old, unless the copy goes on")
+    for folder in left_over(path):
+        found.append(f"{folder} was left by a deletion that was interrupted")
+        if repair:
+            with system_errors(folder):
+                remove_tree(folder)
+        else:
+            left.append(f"{found[-1]}: the next opening for writing removes it")
     return Diagnosis(None, found=tuple(found), left=tuple(left))
 
 

@@ -9,18 +9,18 @@ Memories that were forgotten by the drawing's own cut are never shown.
 
     {"until": us, "facts": [{"id", "versions": [...]}], "events": [...], "episodes": [...],
      "memories": [{"id", "from", "to", ...}], "entities": [{"number", "name", "records": [...]}],
-     "merges": [{"from", "to", "op", "source", "target"}], "left_out": int}
+     "merges": [{"from", "to", "op", "source", "target"}],
+     "left_out": {"facts": int, "memories": int}}
 
 Times are microseconds UTC; ``to`` is None while a version is open. A version has "from", "to" and
-the fields of `Fact.to_dict` or `Event.to_dict`. Entities are numbered in the order in which they
-were first named.
+the fields of `Fact.to_dict` or `Event.to_dict`; "start" and "end" are its times of the world, None
+where it has no such end. Left out are older facts and events, together, and older memories.
+Entities are numbered in the order in which they were first named.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.fact_schema import RELATIONS, TARGETS
@@ -37,12 +37,15 @@ from recollex_engine.state.view import View
 
 @dataclass(frozen=True)
 class Chosen:
-    """The nodes of a drawing: numbers in `fact_ids` and `event_ids`, ordinals of memories."""
+    """The nodes of a drawing: numbers in `fact_ids` and `event_ids`, ordinals of memories.
+
+    left_out: how many older facts and events, together, and how many older memories.
+    """
 
     facts: set[int] = field(default_factory=set)
     events: set[int] = field(default_factory=set)
     memories: set[int] = field(default_factory=set)
-    left_out: int = 0
+    left_out: tuple[int, int] = (0, 0)
 
 
 def newest(view: View, facts: FactView, limit: int) -> Chosen:
@@ -63,8 +66,8 @@ def newest(view: View, facts: FactView, limit: int) -> Chosen:
         len(set(facts.data(f"{kind}_id")[: at[kind] + 1].tolist()) - keys[kind]) for kind in keys
     )
     recent = _kept(view, range(view.memories - 1, max(-1, view.memories - 1 - limit), -1))
-    left += max(0, view.memories - limit)
-    return Chosen(keys["fact"], keys["event"], set(recent), left)
+    older = max(0, view.memories - limit)
+    return Chosen(keys["fact"], keys["event"], set(recent), (left, older))
 
 
 def draw(view: View | None, facts: FactView, chosen: Chosen) -> dict[str, Any]:
@@ -114,7 +117,11 @@ class _Drawing:
             "memories": memories,
             "merges": merges,
             "entities": [self._entity(number) for number in sorted(self.entities)],
-            "left_out": chosen.left_out,
+            "left_out": {
+                # Without those that are drawn because an event or a fact needs them.
+                "facts": chosen.left_out[0] - len(wanted - chosen.facts),
+                "memories": chosen.left_out[1] - len(drawn - chosen.memories),
+            },
         }
 
     def _versions(self, kind: str, key: int) -> list[int]:
@@ -206,6 +213,7 @@ class _Drawing:
                 self._recorded("event", version)
                 | {
                     "summary": label(facts.data("event_summary")[version]),
+                    "start": None if span[0] is None else facts.data("span_start")[version],
                     "includes": [target for kind, target, *_ in own if kind == INCLUDES],
                     "participants": [{"entity": who, "role": role} for who, role in who],
                     "said": {
@@ -261,6 +269,7 @@ class _Drawing:
             self.entities.update(names)
             closed = int(view.buffer("closed_by")[ordinal])
             at = view.buffer("op_recorded_at")
+            ended = int(view.buffer("valid_end")[ordinal])
             found.append(
                 {
                     "number": ordinal,
@@ -268,6 +277,8 @@ class _Drawing:
                     "text": memory.text,
                     "from": int(at[int(view.buffer("op")[ordinal]) - 1]),
                     "to": int(at[closed - 1]) if 0 < closed <= view.op else None,
+                    "start": int(view.buffer("event_start")[ordinal]),
+                    "end": None if ended == OPEN_END else ended,
                     "names": names,
                     "said": {
                         "event_at": memory.event_at.isoformat(),
@@ -285,10 +296,8 @@ class _Drawing:
         facts = self.facts
         data, at = facts.data, facts.data("op_recorded_at")
         links: list[tuple[int, int, int, int | None]] = []
-        recorded = facts.columns.array("merge_op")
-        for place in range(int(np.searchsorted(recorded, np.uint64(facts.op), "right"))):
-            op = int(recorded[place])
-            links.append((op, data("merge_source")[place], data("merge_target")[place], None))
+        for op, source, target, parted in facts.state.merges(facts.op):
+            links.append((op, source, target, None if parted is None else at[parted - 1]))
         for version in facts.state.aliases:
             if data("fact_op")[version] <= facts.op:
                 closed = facts.recorded(version)[1]

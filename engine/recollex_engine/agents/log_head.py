@@ -55,7 +55,10 @@ def read_head(given: LogHead | str) -> Head:
             return Head(int(op), 0, found)
     except ValueError:
         pass
-    raise InputError(f"head must be what Agent.head returned, or its str, got {str(given)[:80]!r}")
+    raise InputError(
+        "head must be what Agent.head returned, or what recollex head printed, got "
+        f"{str(given)[:80]!r}"
+    )
 
 
 def end_of(writer: Writer) -> Head:

@@ -3,15 +3,36 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
-from recollex_engine.domain.schema import AMENDS, CLOSING, HOLE
+from recollex_engine.domain.retention import RETENTION
+from recollex_engine.domain.schema import AMENDS, CLOSING, ERASE, EXTRACT, HOLE, RETAINING
+from recollex_engine.domain.settings import RECOUNT, REEMBED
+from recollex_engine.errors import InputError
 from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower, Operation, position_before
+from recollex_engine.log.seeking import position_before_op
+from recollex_engine.state import fact_applying
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import LOG
+from recollex_engine.state.view import View
+from recollex_engine.state.word_pieces import VOCABULARY
+
+APART = 50
+"""Operations between two that are read, too: finding the second costs as much."""
+_AMEND = "amend"
+KINDS = (
+    *("create", *RETAINING, _AMEND, *CLOSING, ERASE, EXTRACT, RETENTION),
+    *(REEMBED, RECOUNT, VOCABULARY),
+    *sorted(fact_applying.KINDS),
+)
+"""The kinds of operation that a log may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +77,10 @@ def entries(
     """Yield the operations in the view of ``agent``, in order.
 
     since, until: recorded in [since, until), microseconds. kinds: only these; None for all. Cost:
-    6 us for an operation of 500 bytes, from the file that holds ``since`` on.
+    6 us for an operation of 500 bytes, from the file that holds ``since`` on. Raises `InputError`
+    for a kind that is none of `KINDS`.
     """
+    _check_kinds(kinds)
     view = agent.view()
     if view is None:
         return
@@ -78,14 +101,76 @@ def entries(
         follower.close()
 
 
-def kinds(agent: ReadableAgent) -> list[str]:
-    """Return the kinds of operation in the log, sorted. Cost: O(operations), without reading it."""
+def newest_entries(
+    agent: ReadableAgent,
+    before: int | None = None,
+    limit: int = 100,
+    kinds: Collection[str] | None = None,
+) -> list[LogEntry]:
+    """Return the last ``limit`` operations in the view of ``agent``, the newest first.
+
+    before: only operations with a lower number; None for all. kinds: as for `entries`. Cost: that
+    of a comparison of all kinds, and of finding and reading ``limit`` operations.
+    """
+    _check_kinds(kinds)
     view = agent.view()
     if view is None:
         return []
-    labels = set(view.buffer("op_kind")[: view.op].tolist())
-    found = {view.columns.label(label) or "" for label in labels}
-    return sorted(found | ({"amend"} if "correct" in found else set()))
+    found = list[LogEntry]()
+    end = view.op if before is None else min(before - 1, view.op)
+    ops = _of_kinds(view, max(0, end), kinds)
+    while len(ops) and len(found) < limit:
+        some, ops = ops[-limit:], ops[:-limit]
+        read = entries_of(agent, some.tolist())
+        chosen = [entry for entry in read if kinds is None or entry.kind in kinds]
+        found += chosen[::-1][: limit - len(found)]
+    return found
+
+
+def _of_kinds(view: View, end: int, kinds: Collection[str] | None) -> npt.NDArray[np.int64]:
+    """Return the operations up to ``end`` that may have one of ``kinds``, ascending."""
+    if kinds is None:
+        return np.arange(1, end + 1)
+    recorded = set(kinds) | (set(RETAINING) if _AMEND in kinds else set())  # see `_entry`
+    labels = [view.columns.dictionary["labels"].get(f"k:{kind}") for kind in recorded]
+    known = [label for label in labels if label is not None]
+    return np.flatnonzero(np.isin(view.buffer("op_kind")[:end], known)) + 1
+
+
+def entries_of(agent: ReadableAgent, ops: Collection[int]) -> list[LogEntry]:
+    """Return the entries of operations by their numbers, in order; of those in the agent's view."""
+    view = agent.view()
+    wanted = sorted(op for op in set(ops) if view is not None and 0 < op <= view.op)
+    found = list[LogEntry]()
+    first = 0
+    for place, op in enumerate(wanted):
+        if place + 1 == len(wanted) or wanted[place + 1] - op > APART:
+            run = set(wanted[first : place + 1])
+            first = place + 1
+            assert view is not None
+            read = _between(agent.folder / LOG, min(run), op, view.columns)
+            found += [entry for entry in read if entry.op in run]
+    return found
+
+
+def _between(folder: Path, first: int, end: int, columns: Columns) -> list[LogEntry]:
+    """Return the entries of operations [first, end], in order."""
+    follower = LogFollower(folder, position_before_op(folder, first), verify=True)
+    try:
+        return [
+            _entry(operation, columns)
+            for transaction in follower.read_new(end)
+            for operation in transaction.operations
+            if first <= operation.op <= end
+        ]
+    finally:
+        follower.close()
+
+
+def _check_kinds(kinds: Collection[str] | None) -> None:
+    for kind in kinds or ():
+        if kind not in KINDS:
+            raise InputError(f"op must be some of {', '.join(KINDS)}, got {kind!r}")
 
 
 def _entry(operation: Operation, columns: Columns) -> LogEntry:
@@ -93,7 +178,7 @@ def _entry(operation: Operation, columns: Columns) -> LogEntry:
     return LogEntry(
         operation.op,
         from_micros(operation.recorded_at),
-        "amend" if AMENDS in payload else operation.kind,
+        _AMEND if AMENDS in payload else operation.kind,
         payload.get("by"),
         payload.get("why"),
         tuple(_ids(operation.kind, payload, columns)) if payload and HOLE not in payload else (),
@@ -109,6 +194,8 @@ def _ids(kind: str, payload: dict[str, Any], columns: Columns) -> list[str]:
         return [payload["entity"][0]]
     if kind == "merge_entity":
         return [payload["source"][0], payload["target"][0]]
+    if kind == "split_entity":
+        return [payload["source"][0]]
     if kind == "link":
         return [payload["source"]]
     return [payload["id"]] if "id" in payload else []

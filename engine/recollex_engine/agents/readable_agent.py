@@ -1,26 +1,40 @@
 """The reads that an agent and its cuts have in common: recalls, look-ups, facts, statistics."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
+from recollex_engine.agents.counting import Counting
+from recollex_engine.agents.kinds import recall_kinds
 from recollex_engine.agents.stats import Stats, count
 from recollex_engine.clock import Clock
 from recollex_engine.domain.filter import EVERYTHING, Filter
-from recollex_engine.domain.question import Question
+from recollex_engine.domain.question import MEMORIES, Question
 from recollex_engine.domain.retention import Retention
-from recollex_engine.facts.fact_view import FactView
+from recollex_engine.errors import UnknownIdError
+from recollex_engine.facts.fact_view import FactView, Ordinals
+from recollex_engine.facts.surface_arms import Asked
+from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.log.head import Head
 from recollex_engine.models.embedder import Embedder
-from recollex_engine.ranking.filters import passing
+from recollex_engine.models.given_vectors import makes_vectors
+from recollex_engine.ranking.filters import passing, so_at
 from recollex_engine.ranking.presets import Preset
+from recollex_engine.ranking.query_embedding import embed_once
 from recollex_engine.recall import lookups
 from recollex_engine.recall.listing import listing
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.packing import nothing
 from recollex_engine.recall.pipeline import recall
+from recollex_engine.recall.question_reading import named_time
 from recollex_engine.recall.recall import Recall
+from recollex_engine.recall.value_counts import value_counts
+from recollex_engine.state.accesses import Accesses, accesses
 from recollex_engine.state.page_prefault import map_ahead
 from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.view import View
@@ -40,12 +54,22 @@ class ReadableAgent(ABC):
         self.folder = folder
         self.context = context
         self.clock: Clock = context.clock
+        self.counting: Counting = Counting(context)
         self._facts: FactView | None = None
         self._mapped_ahead = False
 
     @abstractmethod
     def check_open(self) -> None:
         """Raise `ClosedError` once the agent was closed."""
+
+    @property
+    @abstractmethod
+    def is_closed(self) -> bool:
+        """Whether the agent was closed for good, or deleted, as far as is known."""
+
+    @abstractmethod
+    def using(self) -> AbstractContextManager[None]:
+        """Keep the files open during the body."""
 
     @abstractmethod
     def view(self, op: int | None = None) -> View | None:
@@ -60,12 +84,14 @@ class ReadableAgent(ABC):
         """Return the last operation recorded by a time; 0 if there was none."""
 
     @abstractmethod
-    def counter(self) -> TokenCounter:
-        """Return the token counter of this process."""
-
-    @abstractmethod
     def head(self) -> Head:
         """Return the last operation, and the chain after it."""
+
+    def counter(self) -> TokenCounter:
+        """Return the agent's token counter; before its first operation, that of a new agent."""
+        view = self.view()
+        settings = None if view is None else view.columns.settings
+        return self.counting.counter(None if settings is None else settings.counter)
 
     @property
     def embedder(self) -> Embedder:
@@ -93,7 +119,10 @@ class ReadableAgent(ABC):
             return Recall.empty(question.text, packed)
         settings = view.columns.settings
         if not question.text:
-            return listing(view, question, settings.counter)
+            return listing(view, question, settings.counter, self.counting.costs(settings.counter))
+        if question.kinds != MEMORIES:
+            ask = partial(self.recall, preset=preset, explain=explain)
+            return recall_kinds(view, question, ask, self.search, self.counter())
         analyzer = self.context.analyzer(settings.language)
         found = recall(
             view,
@@ -104,6 +133,7 @@ class ReadableAgent(ABC):
             now,
             token_counter=settings.counter,
             counter=self.counter,
+            costs=self.counting.costs(settings.counter),
             latency=self.context.latency,
             explain=explain,
         )
@@ -129,6 +159,44 @@ class ReadableAgent(ABC):
         self._facts = found = FactView(columns, op, world)
         return found
 
+    def search(
+        self,
+        view: FactView,
+        query: str,
+        kinds: Sequence[str],
+        limit: int,
+        *,
+        only: Sequence[tuple[str, Ordinals]] = (),
+        embedding: npt.NDArray[np.float32] | None = None,
+        exact: bool = False,
+        now: int | None = None,
+    ) -> list[Found]:
+        """Return the facts, events and episodes of a cut that a question asks for, best first.
+
+        only: see `search_surfaces`. embedding: of the question; without one the model makes it, and
+        an agent without a model searches the words alone. now: "last week" is relative to it.
+        """
+        settings = view.columns.settings
+        if settings is None or not view.columns.surfaces.rows:
+            return []
+        embedder, vector = self.context.embedder(), embedding
+        if vector is None and makes_vectors(embedder):
+            vector = embed_once(embedder, query, settings.dimension)
+        asked = Asked(
+            self.context.analyzer(settings.language),
+            query,
+            vector,
+            embedder.thresholds,
+            named_time(query, self.clock() if now is None else now, settings.locale),
+            exact=exact,
+        )
+        return search_surfaces(view, asked, kinds, limit, only)
+
+    @property
+    def is_past(self) -> bool:
+        """Whether it answers as of a time, so that it compares with every vector."""
+        return False
+
     def retention(self) -> tuple[Retention, ...]:
         """Return the retention rules in force, in the order in which they were set."""
         view = self.view()
@@ -140,20 +208,39 @@ class ReadableAgent(ABC):
         """Return the memory with this id; see `lookups.get`."""
         return lookups.get(self.view(), id, self.name)
 
+    def accesses(self, id: str, before: int | None = None) -> Accesses:
+        """Return how often a memory was accessed, up to a time; see `Accesses`."""
+        view = self.view()
+        if view is None:
+            raise UnknownIdError(id, self.name)
+        self.context.accesses.write()
+        return accesses(view, lookups.ordinal(view, id, self.name), before)
+
     def history(self, id: str) -> list[Memory]:
         """Return every version of a memory; see `lookups.history`."""
         return lookups.history(self.view(), id, self.name)
 
     def list(
-        self, after: str | None, limit: int, wanted: Filter = EVERYTHING, newest: bool = False
+        self,
+        after: str | None,
+        limit: int,
+        wanted: Filter = EVERYTHING,
+        newest: bool = False,
+        world: int | None = None,
     ) -> list[Memory]:
         """Return up to ``limit`` open memories in recorded order; see `lookups.page`."""
-        return lookups.page(self.view(), after, limit, self.name, wanted, newest)
+        return lookups.page(self.view(), after, limit, self.name, wanted, newest, world)
 
-    def count(self, wanted: Filter) -> int:
-        """Return how many open memories pass a filter."""
+    def count(self, wanted: Filter, world: int | None = None) -> int:
+        """Return how many open memories pass a filter, of those that were so at ``world``."""
         view = self.view()
-        return 0 if view is None else int(np.count_nonzero(passing(view, wanted, view.open)))
+        if view is None:
+            return 0
+        return int(np.count_nonzero(so_at(view, world, passing(view, wanted, view.open))))
+
+    def value_counts(self, field: str, wanted: Filter) -> dict[str, int]:
+        """Return how many memories have each value of a field; see `value_counts`."""
+        return value_counts(self.view(), field, wanted)
 
     def stats(self) -> Stats:
         """Return the agent's statistics."""

@@ -8,18 +8,19 @@ missing vectors are embedded again from the texts.
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from recollex_engine.agents.folder_names import agent_folder
+from recollex_engine.agents.later_surfaces import LaterSurfaces
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.agents.store import create_store
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.schema import ERASE
-from recollex_engine.domain.settings import REEMBED, Settings
+from recollex_engine.domain.settings import RECOUNT, REEMBED, Settings
 from recollex_engine.errors import (
     CorruptError,
     FormatError,
@@ -46,6 +47,7 @@ from recollex_engine.storage.disk import (
     temporary_folder,
 )
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
+from recollex_engine.writing.recounting import first_counts, payload_of
 from recollex_engine.writing.restoration import restore_vectors
 
 _CHUNK = 1 << 20
@@ -62,7 +64,8 @@ def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | Non
     """
     before = _erasing(agent.folder)
     try:
-        _snapshot(agent, op, path, progress)
+        with agent.using():
+            _snapshot(agent, op, path, progress)
     except CorruptError as error:
         if _erasing(agent.folder) == before:
             raise
@@ -103,13 +106,14 @@ def copy_until(
     """Copy the log and the vectors of the agent in folder ``source`` up to operation ``op``.
 
     ``settings``: those in force at its last operation, ``published``. If vectors were embedded
-    again after ``op``, or memories erased, one more record in the copy's log says so.
+    again after ``op``, tokens counted again, or memories erased, one more record for each in the
+    copy's log says so. After a move to another model, the surfaces of its versions follow.
     """
     cipher = share_key(folder, source)  # the copy is unlocked as long as this is held
     follower = LogFollower(source / LOG, verify=True)
-    batches = VectorBatches()
+    batches, later = VectorBatches(), LaterSurfaces()
     try:
-        then = batches.read(follower, op, progress)
+        then = batches.read(follower, op, progress, later.count)
         end, rows = follower.position, batches.rows
         copy_log(source / LOG, folder / LOG, end)
         vectors = VectorsReader(source / settings.vectors_file, settings.dimension)
@@ -117,9 +121,11 @@ def copy_until(
         if rows:
             copy_vectors(vectors, copy.path, rows)
         records = []
-        if then != settings:
+        assert then is not None
+        if then.embedding != settings.embedding:
+            moved = replace(settings, counter=then.counter, counting=then.counting)
             payload = {
-                "settings": settings.to_payload(),
+                "settings": moved.to_payload(),
                 "batches": batch_checksums(copy.rows(rows)),
             }
             records = [(REEMBED, orjson.dumps(payload))]
@@ -127,17 +133,29 @@ def copy_until(
             changed = [VectorBatch(b.first, b.end, found) for b, found in batches.damaged(copy)]
             records = [("restore", orjson.dumps(asdict(batch))) for batch in changed]
         lacking = [] if records else [each for each in batches.in_force if not each.sha256]
+        if then.counting != settings.counting:
+            records.append((RECOUNT, _recounted(source / LOG, settings, rows)))
         erased = _erased_since(folder / LOG, op, lacking, copy)
         if erased is not None:
             records.append((ERASE, orjson.dumps(erased)))
         if records:
-            batches.read(follower, published)  # the vectors that were embedded since
+            # the vectors that were embedded since
+            batches.read(follower, published, watch=later.read)
             check_vectors(batches, vectors)
+            if then.embedding != settings.embedding:
+                records += later.records
             with LogWriter(folder / LOG, end) as log:
                 log.append(end.recorded_at + 1, records)
     finally:
         follower.close()
         del cipher
+
+
+def _recounted(log: Path, settings: Settings, rows: int) -> bytes:
+    """Return the payload of the last `recount` of a log, as far as it is about the first rows."""
+    last = last_of_kind(log, RECOUNT)
+    assert last is not None and last.payload is not None
+    return orjson.dumps(payload_of(settings, first_counts(last.payload["tokens"], rows)))
 
 
 def replay(

@@ -5,29 +5,37 @@ import stat
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import orjson
 
 from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.deleting import delete_folder, remove_left_over
 from recollex_engine.agents.folder_names import AGENTS, agent_folder, agents_in
+from recollex_engine.agents.open_agents import OpenAgents, default_most
+from recollex_engine.agents.summary import AgentSummary, summarize
 from recollex_engine.clock import Clock, system_clock
 from recollex_engine.dates.locales import DAY_FIRST, check_locale
 from recollex_engine.deferred_signals import defer_signals
-from recollex_engine.domain.checks import check_flag
+from recollex_engine.domain.checks import check_count, check_flag
 from recollex_engine.errors import (
     ClosedError,
     CorruptError,
     EncryptionError,
     InputError,
+    ReadOnlyError,
     StoreFullError,
+    UnknownIdError,
 )
 from recollex_engine.log.durability import MODES, Durability
 from recollex_engine.log.progress import StartProgress
 from recollex_engine.models.embedder import Embedder, checked
+from recollex_engine.state.access_counting import AccessCounting
 from recollex_engine.storage.agent_key import is_encrypted, unlock
 from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import make_folder, replace_file, system_errors
@@ -39,9 +47,15 @@ from recollex_engine.storage.formats import (
     writer_of,
 )
 from recollex_engine.text.analyzer import check_language
+from recollex_engine.text.naming import Naming
 from recollex_engine.writing.store_context import StoreContext
 
+if TYPE_CHECKING:
+    from recollex_engine.llm.language_model import LanguageModel
+
 FORMAT = 1
+MAX_OPEN = 1_000_000
+"""The most agents that a store may be told to keep open."""
 
 _CREATING = fork.lock()
 
@@ -55,10 +69,14 @@ class Store:
 
         store.json         {"recollex_store": 1, "written_by": VERSION}, see `storage.formats`
         agents/<name>/     one agent; see `folder_names`
+        .deleted-<n>/      what is left of an agent that was deleted; see `deleting`
 
     ``on_flush(seconds)`` is called after each flush of a log, in the thread that flushed.
     ``start_progress``: progress callback for slow openings. ``key``: all agents are encrypted with
-    it, see `storage.agent_key`.
+    it, see `storage.agent_key`. ``max_open``: the files of at most so many agents are open, those
+    used last and those in use; an `Agent` that a caller holds opens its files again by itself. None
+    for a quarter of the files that the process may open, from 4 to 256. ``naming``: how names
+    become entities. ``llm``: see `mind`.
 
     Threads: any number. Nothing is put on disk before the first write. In a child of `os.fork`
     every call raises `ClosedError`: the child opens the store anew.
@@ -73,28 +91,37 @@ class Store:
         durability: Durability = "always",
         language: str = "english",
         locale: str = DAY_FIRST,
+        naming: Naming = Naming(),  # noqa: B008 - it never changes
         threads: int = 1,
         clock: Clock = system_clock,
         on_flush: Callable[[float], None] | None = None,
         start_progress: StartProgress | None = None,
         key: bytes | None = None,
+        max_open: int | None = None,
+        llm: "LanguageModel | None" = None,
     ) -> None:
         if durability not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")
         check_flag(read_only, "read_only")
         check_language(language)
         check_locale(locale)
+        if max_open is not None:
+            check_count(max_open, "max_open", 1, MAX_OPEN)
         self.path: Path = _folder_path(path)
         self.read_only = read_only
         self._check_format()
+        if not read_only:
+            remove_left_over(self.path)
         self.key = key
-        self._agents: dict[str, Agent] = {}
+        self._agents: WeakValueDictionary[str, Agent] = WeakValueDictionary()
+        self._open_agents = OpenAgents(default_most() if max_open is None else max_open)
         self._lock = threading.Lock()
         self._closed = False
         self._inherited = False
         fork.register(self)
         self._background = ThreadPoolExecutor(1, thread_name_prefix="recollex checkpoint")
         self._building = ThreadPoolExecutor(1, thread_name_prefix="recollex graph")
+        self._accesses = AccessCounting(clock)
         self._context = StoreContext(
             create=partial(create_store, self.path),
             embedder=checked(embedder),
@@ -103,12 +130,23 @@ class Store:
             read_only=read_only,
             language=language,
             locale=locale,
+            naming=naming,
             threads=threads,
             background=self._background,
             building=self._building,
             on_flush=on_flush,
             start_progress=start_progress,
+            llm=llm,
+            accesses=self._accesses,
         )
+
+    def after_writes(self, tell: Callable[[Agent], None]) -> None:
+        """Call ``tell`` with the agent after each transaction, in the thread that wrote."""
+        self._context.written.append(tell)
+
+    def count_accesses(self) -> None:
+        """Count what recalls return from now on; see `state.access_counting`."""
+        self._accesses.is_on = True
 
     @property
     def clock(self) -> Clock:
@@ -118,7 +156,7 @@ class Store:
     def after_fork(self) -> None:
         """Refuse every later call in the child, where neither its threads nor its locks work."""
         self._closed = self._inherited = True
-        self._agents = {}
+        self._agents = WeakValueDictionary()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -145,28 +183,45 @@ class Store:
         it open, unless the store is read-only, and `EncryptionError` for a wrong or missing key.
         """
         folder = agent_folder(self.path, name)
-        self._check_open()
+        given = self.key if key is None else key
         with self._lock:
             self._check_open()
             agent = self._agents.get(name)
-            if agent is None:
-                given = self.key if key is None else key
-                agent = self._agents[name] = Agent(name, folder, self._context, given)
-            elif key is not None and key != agent.files.key:
-                raise EncryptionError(f"agent {name!r} is open with another key, or with none")
-            return agent
+            if agent is None or agent.files.is_closed or not self._fits(agent, key):
+                agent = Agent(name, folder, self._context, given, self._open_agents)
+                self._agents[name] = agent
+        agent.files.open()  # not under the lock: other agents are opened meanwhile
+        with self._lock:
+            if not self._closed:
+                self._agents[name] = agent  # another thread may have come with a wrong key
+                return agent
+        agent.close()
+        self._check_open()
+        raise AssertionError  # not reached: a closed store stays closed
+
+    def _fits(self, agent: Agent, key: bytes | None) -> bool:
+        """Return whether an agent has this key, or has not been opened with its own."""
+        if key is None or key == agent.files.key:
+            return True
+        if agent.files.was_opened:
+            raise EncryptionError(f"agent {agent.name!r} is open with another key, or with none")
+        return False
 
     def unlock_all(self) -> list[Cipher]:
         """Return the ciphers of the encrypted agents whose key is known: unlocked while held."""
         held = []
-        with self._lock:
-            keys = {name: agent.files.key for name, agent in self._agents.items()}
+        keys = self._keys()
         for name in self.agents():
             folder = agent_folder(self.path, name)
             if is_encrypted(folder):
                 with suppress(EncryptionError, CorruptError):  # who reads its files says so
                     held.append(unlock(folder, keys.get(name, self.key)))
         return held
+
+    def _keys(self) -> dict[str, bytes | None]:
+        """Return the keys of the agents that callers hold."""
+        with self._lock:
+            return {name: agent.files.key for name, agent in self._agents.items()}
 
     def close_agent(self, name: str) -> None:
         """Close an agent that is not in use, if it is open; `agent` opens it again.
@@ -180,19 +235,55 @@ class Store:
         if agent is not None:
             agent.close()
 
+    def delete_agent(self, name: str) -> None:
+        """Delete an agent with all its files, whatever is in them; see `deleting.delete_folder`.
+
+        Waits for calls in progress. Raises `UnknownIdError` if there is none of that name.
+        """
+        folder = agent_folder(self.path, name)
+        self._check_open()
+        if self.read_only:
+            raise ReadOnlyError(
+                f"{self.path} was opened with read_only=True: open it without it to delete an agent"
+            )
+        with self._lock:
+            self._check_open()
+            agent = self._agents.get(name)
+        if agent is not None and agent.files.is_closed:
+            agent = None
+        if not folder.is_dir():
+            raise UnknownIdError(name, name, "agent")
+        with nullcontext() if agent is None else agent.being_deleted(), system_errors(folder):
+            delete_folder(self.path, folder)
+
     def agents(self) -> list[str]:
         """Return the names of the agents that hold something, sorted."""
         self._check_open()
         with system_errors(self.path):
             return agents_in(self.path)
 
+    def summaries(self) -> list[AgentSummary]:
+        """Return how much each of these agents holds, by name; see `summary.summarize`."""
+        keys = self._keys()
+        found = []
+        for name in self.agents():
+            with suppress(FileNotFoundError):  # it was deleted meanwhile
+                folder = agent_folder(self.path, name)
+                found.append(summarize(name, folder, keys.get(name, self.key)))
+        return found
+
     def close(self) -> None:
-        """Close every agent; a second call does nothing, and none in a forked child."""
+        """Close every agent; a second call does nothing, and none in a forked child.
+
+        Waits for the opinions that are being formed.
+        """
         if self._inherited:
             return
+        self._context.work.close()
         with self._lock:
             self._closed = True
-            agents, self._agents = list(self._agents.values()), {}
+            agents = list(self._agents.values())
+        self._accesses.close()
         failures = []
         for agent in agents:
             try:

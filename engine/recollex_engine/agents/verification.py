@@ -55,6 +55,13 @@ def verify(
     depend on the order of threads, so only the checksum covers them. All data are read once; cost:
     about 20 us for an operation.
     """
+    with agent.using():
+        return _verify(agent, progress, head)
+
+
+def _verify(
+    agent: ReadableAgent, progress: Callable[[int], None] | None, head: Head | None
+) -> Verification:
     follower = LogFollower(agent.folder / LOG, START, verify=True)
     heads = HeadCheck(follower, HeadFile(agent.folder / LOG).read(), head)
     view = agent.view()

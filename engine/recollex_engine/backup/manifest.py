@@ -160,7 +160,9 @@ def read_manifest(target: Target, number: int) -> BackupManifest:
     where = f"{target.place}/{key}"
     data = target.get(key)
     if data is None:
-        known = ", ".join(map(str, numbers(target)[-12:])) or "none"
+        known = ", ".join(map(str, numbers(target)[-12:]))
+        if not known:
+            last_manifest(target)  # raises: there is none
         raise InputError(f"there is no backup {number} in {target.place}, only {known}")
     try:
         value = orjson.loads(data)

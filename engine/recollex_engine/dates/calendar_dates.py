@@ -11,6 +11,8 @@ from functools import partial
 from recollex_engine.dates import periods
 from recollex_engine.dates.english_words import (
     DASHES,
+    MONTHS,
+    SHORT_MONTHS,
     SHORT_WEEKDAYS,
     WEEKDAYS,
     Token,
@@ -58,6 +60,9 @@ booked forecast report records data figures summary arranged due set
 _FOR_A_MONTH = frozenset(_FOR_A_MONTH_WORDS.split())
 _NTH_AFTER = _BOUNDS | {"on", "by", "around", *WEEKDAYS}
 _is_quarter = re.compile("q[1-4]").fullmatch
+_NAMES_OF_DATES = frozenset(
+    {*SPELLED, *BEGINNINGS, *WEEKDAYS, *SHORT_WEEKDAYS, *MONTHS, *SHORT_MONTHS, *SEASON_STARTS}
+) | {"weekend"}
 _TIME_OFF = frozenset({"vacation", "holiday", "holidays", "break", "semester", "term", "season"})
 
 
@@ -66,7 +71,11 @@ class CalendarDateParser(MonthDayParser):
 
     def calendar_date(self, i: int) -> Expression | None:
         """Return the calendar date that begins at token `i`, with or without its year, or None."""
-        if i >= len(self.tokens):
+        if i >= len(self.texts):
+            return None
+        if name := self.word(i):
+            return self._named(i, name) if name in _NAMES_OF_DATES else None
+        if not self.tokens.has_numbers:
             return None
         token = self.tokens[i]
         if token.kind == "iso" and len(token.text) == 7 and token.text[5:] > "12":
@@ -85,9 +94,10 @@ class CalendarDateParser(MonthDayParser):
         if _is_quarter(token.text):
             m = int(token.text[1]) * 3 - 2
             return self.yearless(i + 1, lambda y: periods.month(y, m, 3), MONTH_AFTER)
-        if token.kind != "word":
-            return None
-        name = token.text
+        return None
+
+    def _named(self, i: int, name: str) -> Expression | None:
+        """Return the calendar date that begins with a word, or None."""
         if name in SPELLED and (day := self._spelled_day_of_month(i)):
             return day
         if name in BEGINNINGS and (holiday := self._holiday(i)):
@@ -99,7 +109,7 @@ class CalendarDateParser(MonthDayParser):
         if name in SEASON_STARTS and not self._in_a_name(i):
             after = i + 1 + (self.word(i + 1) in _TIME_OFF)
             return self.yearless(after, lambda y: periods.season(name, y), SEASON_AFTER)
-        if name == "weekend" and i and self.tokens[i - 1].text == "the":
+        if name == "weekend" and i and self.texts[i - 1] == "the":
             sign = 1 if self.looking == "future" else -1
             saturday = periods.weekend(self.today)
             if sign < 0 and saturday[0] > self.now:
@@ -111,7 +121,7 @@ class CalendarDateParser(MonthDayParser):
         """Read "Christmas", "St. Patrick's Day", "Easter weekend"."""
         words: list[str] = []
         ends: list[int] = []
-        for at in range(i, min(i + 2 * LONGEST, len(self.tokens))):
+        for at in range(i, min(i + 2 * LONGEST, len(self.texts))):
             token = self.tokens[at]
             if token.kind == "word":
                 words.append(token.text)
@@ -132,13 +142,13 @@ class CalendarDateParser(MonthDayParser):
 
     def _in_a_name(self, i: int) -> bool:
         """Return whether a season is part of a name or of a thing: "Spring Festival", "Fall of"."""
-        if i + 1 >= len(self.tokens):
+        if i + 1 >= len(self.texts):
             return False
         season, following = self.tokens[i], self.tokens[i + 1]
         if following.kind == "word" and season.capital and following.capital:
             return True
         if following.text in DASHES and following.start == season.end:
-            return i + 2 < len(self.tokens) and self.tokens[i + 2].start == following.end
+            return i + 2 < len(self.texts) and self.tokens[i + 2].start == following.end
         return following.text == "of" and self.year_at(i + 1) is None
 
     def with_part_of_day(self, i: int, day: date) -> Expression:
@@ -148,12 +158,12 @@ class CalendarDateParser(MonthDayParser):
         return fixed(i, periods.days(day))
 
     def _bare_year(self, i: int) -> Expression | None:
-        text = self.tokens[i].text
+        text = self.texts[i]
         if not self.is_kind(i, "number") or len(text) != 4 or not 1000 <= int(text) < 2200:
             return None
         if self.counts(i + 1) or self.before_christ(i + 1):
             return None
-        if i + 2 < len(self.tokens):
+        if i + 2 < len(self.texts):
             mark, last = self.tokens[i + 1], self.tokens[i + 2]
             if mark.text == "/":
                 return None
@@ -168,11 +178,11 @@ class CalendarDateParser(MonthDayParser):
         return dated(after, lambda y: periods.month(y, 7, 12), first, YEAR_AFTER)
 
     def _decade(self, i: int) -> Expression | None:
-        start = int(self.tokens[i].text.strip("'s"))
+        start = int(self.texts[i].strip("'s"))
         if start >= 1000:
             length = 100 if start % 100 == 0 and start < 2000 else 10  # "the 1800s"
             return dated(i + 1, lambda y: periods.year(y, length), start, YEAR_AFTER | {"of"})
-        before = self.tokens[i - 1].text if i else ""
+        before = self.texts[i - 1] if i else ""
         if before not in ("the", "early", "mid", "late") and before not in DASHES:
             return None
         start += 1900 if start >= 30 else 2000
@@ -216,10 +226,10 @@ class CalendarDateParser(MonthDayParser):
         """Read "on the 15th", "since the 1st", "Friday the 1st": the latest; ahead, the next."""
         if not self.is_kind(i, "ordinal") or not self.is_day(i) or i < 2:
             return None
-        before = self.tokens[i - 2].text
-        if self.tokens[i - 1].text != "the" or before not in _NTH_AFTER:
+        before = self.texts[i - 2]
+        if self.texts[i - 1] != "the" or before not in _NTH_AFTER:
             return None
-        if i + 1 < len(self.tokens):
+        if i + 1 < len(self.texts):
             following = self.tokens[i + 1]
             if following.text not in (CLOSING if following.kind == "word" else ".;?!)"):
                 return None
@@ -246,7 +256,7 @@ class CalendarDateParser(MonthDayParser):
             after += self.is_kind(after + 1, "ordinal")
         if self.is_day(after) and not self.counts(after + 1):
             first = last = self.day_number(after)
-            to = self.tokens[after + 1].text if after + 1 < len(self.tokens) else ""
+            to = self.texts[after + 1] if after + 1 < len(self.texts) else ""
             if (
                 (to in DASHES or to in ("to", "through") or (to == "and" and self.between(i)))
                 and self.is_day(after + 2)
@@ -261,9 +271,9 @@ class CalendarDateParser(MonthDayParser):
                 return None
             return self._in_year(after + 1, _day_range(m, first, last))
         year = self.year_at(after)
-        if year is None and verb and (not i or self.tokens[i - 1].text not in SMALL_MONTH_AFTER):
+        if year is None and verb and (not i or self.texts[i - 1] not in SMALL_MONTH_AFTER):
             return None
-        if year is None and m in _NAMES and i and self.tokens[i - 1].text == "for":
+        if year is None and m in _NAMES and i and self.texts[i - 1] == "for":
             arranged = _FOR_A_MONTH.intersection(token.text for token in self.tokens[:i])
             if not arranged:  # "a gift for June"
                 return None
@@ -276,14 +286,14 @@ class CalendarDateParser(MonthDayParser):
     def _named_weekday(self, i: int) -> Expression | None:
         """Read "Friday", "Friday night", "Friday last week", "Sunday, 7 May"."""
         name, comma = self.word(i), i + 1
-        while comma < min(i + 3, len(self.tokens)) and self.tokens[comma].text in (",", "."):
+        while comma < min(i + 3, len(self.texts)) and self.texts[comma] in (",", "."):
             comma += 1
         led = self.is_day(comma + (self.word(comma) == "the")) or self.is_kind(comma, "numeric")
         if led or self.month(comma) is not None:
             date_after = self.calendar_date(comma + (self.word(comma) == "the"))
             if date_after is not None and date_after.only_after is None:
                 return date_after
-        before = self.tokens[i - 1].text if i else ""
+        before = self.texts[i - 1] if i else ""
         if before in ("black", "good", "every"):
             return None
         if name not in WEEKDAYS and (before != "on" or name in ("sat", "sun")):

@@ -6,7 +6,7 @@ A clock time without a day is ignored: it may be that of any day.
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from recollex_engine.dates.english_words import DASHES, Token
+from recollex_engine.dates.english_words import DASHES, Tokens
 from recollex_engine.dates.expression_parser import Expression, Looking
 from recollex_engine.dates.periods import DAY, PARTS_OF_DAY, Period
 from recollex_engine.dates.relative_dates import RelativeDateParser
@@ -25,7 +25,7 @@ class ClockTimeParser(RelativeDateParser):
 
     def __init__(
         self,
-        tokens: list[Token],
+        tokens: Tokens,
         now: datetime,
         looking: Looking,
         last_is_previous_year: bool,
@@ -48,9 +48,9 @@ class ClockTimeParser(RelativeDateParser):
         if ahead is not None:
             return self._of_a_day(*ahead, depth)
         found = super().expression(i, depth)
-        if found is None or found.after >= len(self.tokens):
+        if found is None or found.after >= len(self.texts):
             return found
-        at = found.after + (self.tokens[found.after].text == ",")
+        at = found.after + (self.texts[found.after] == ",")
         hours = self._hours(at + (self.word(at) in _BEFORE_A_CLOCK))
         hours = hours or self._part_of_day(at)
         if hours is None or not self._is_one_day(found):
@@ -58,7 +58,7 @@ class ClockTimeParser(RelativeDateParser):
         return _narrowed(found, *hours)
 
     def _of_a_day(self, after: int, hours: Hours, depth: int) -> Expression | None:
-        if after < len(self.tokens) and self.tokens[after].text == ",":
+        if after < len(self.texts) and self.texts[after] == ",":
             after += 1
         day = super().expression(after + (self.word(after) in ("on", "of")), depth + 1)
         if day is None or not self._is_one_day(day):
@@ -73,10 +73,10 @@ class ClockTimeParser(RelativeDateParser):
         """Return (next token, hours from midnight) of "10:30", "3 pm", "9:00 to 11:00"."""
         if not self.is_kind(i, "clock"):
             return None
-        at, wide = _time_of_day(self.tokens[i].text)
-        joined = i + 2 < len(self.tokens) and self.is_kind(i + 2, "clock")
-        if joined and (self.tokens[i + 1].text in DASHES | {"to", "and", "until"}):
-            end = _time_of_day(self.tokens[i + 2].text)[0]
+        at, wide = _time_of_day(self.texts[i])
+        joined = i + 2 < len(self.texts) and self.is_kind(i + 2, "clock")
+        if joined and (self.texts[i + 1] in DASHES | {"to", "and", "until"}):
+            end = _time_of_day(self.texts[i + 2])[0]
             return (i + 3, (at, end)) if at < end else None
         return i + 1, (at - wide, at + wide)
 

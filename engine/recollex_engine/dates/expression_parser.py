@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from recollex_engine.dates.english_words import Token
+from recollex_engine.dates.english_words import Tokens
 from recollex_engine.dates.numeric_dates import full_year
 from recollex_engine.dates.periods import Period
 
@@ -59,14 +59,15 @@ class ExpressionParser:
 
     def __init__(
         self,
-        tokens: list[Token],
+        tokens: Tokens,
         now: datetime,
         looking: Looking,
         last_is_previous_year: bool,
         month_first: bool = False,
     ) -> None:
         self.tokens = tokens
-        self._words = [token.text if token.kind == "word" else "" for token in tokens]
+        self.texts = tokens.texts
+        self._words = tokens.words
         self.now = now
         self.today = now.date()
         self.looking = looking
@@ -79,7 +80,7 @@ class ExpressionParser:
 
     def is_kind(self, i: int, kind: str) -> bool:
         """Return whether there is a token `i` of this kind."""
-        return i < len(self.tokens) and self.tokens[i].kind == kind
+        return i < len(self.texts) and self.tokens.kind(i) == kind
 
     def settle(self, expression: Expression) -> Period:
         """Return the period of an expression; if it names no year, the year is chosen."""
@@ -108,7 +109,7 @@ class ExpressionParser:
 
     def counts(self, i: int) -> bool:
         """Return whether token `i` is a thing that is counted: a number before it is no date."""
-        if i >= len(self.tokens):
+        if i >= len(self.texts):
             return False
         token = self.tokens[i]
         if token.kind != "word":
@@ -128,23 +129,23 @@ class ExpressionParser:
 
         It reads "2023", ", 2023", "of 2023", "(2023)", "'23", "of last year".
         """
-        if i >= len(self.tokens):
+        if i >= len(self.texts):
             return None
-        opened = self.tokens[i].text
+        opened = self.texts[i]
         if opened in (",", "(") or (opened in ("of", "in") and self.is_kind(i, "word")):
             i += 1
         if self.word(i) in ("last", "this", "next") and self.word(i + 1) == "year":
             return self.today.year + {"last": -1, "this": 0, "next": 1}[self.word(i)], i + 2
-        short = i < len(self.tokens) and self.tokens[i].text == "'"
+        short = i < len(self.texts) and self.texts[i] == "'"
         i += short
         if not self.is_kind(i, "number") or self.counts(i + 1):
             return None
-        digits = self.tokens[i].text
+        digits = self.texts[i]
         if short:
             return (full_year(digits, self.today.year), i + 1) if len(digits) == 2 else None
         if len(digits) != 4 or not 1000 <= int(digits) < 3000 or self.before_christ(i + 1):
             return None
-        closed = opened == "(" and i + 1 < len(self.tokens) and self.tokens[i + 1].text == ")"
+        closed = opened == "(" and i + 1 < len(self.texts) and self.texts[i + 1] == ")"
         return int(digits), i + 1 + closed
 
     def before_christ(self, i: int) -> bool:

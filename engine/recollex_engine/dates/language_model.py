@@ -1,29 +1,25 @@
 """Ranges of time found by a language model, at any endpoint that speaks OpenAI's protocol."""
 
 import importlib.util
+import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from recollex_engine.dates.parser_options import check_zone
 from recollex_engine.dates.periods import DAY
 from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange, local_time, utc_micros
-from recollex_engine.errors import InputError, ModelError
+from recollex_engine.errors import InputError, LanguageModelError, ModelError
+from recollex_engine.llm.language_model import Keeping, Limits, open_language_model
+from recollex_engine.llm.prompts import find_prompt
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-_INSTRUCTIONS = """\
-You find which stretch of time a question to a memory asks about.
-Now it is {now} ({weekday}).
-Answer with one JSON object and nothing else:
-{{"found": true or false, "words": the words of the question that say when, copied exactly,
- "first": the first day "YYYY-MM-DD" or moment "YYYY-MM-DDTHH:MM" of that time,
- "last": its last day, or the moment at which it ends}}
-"found" is false, and the rest null, if the question names no time; do not guess one.
-"first" is null for a time without a beginning ("before 2020"), "last" for one that lasts until
-now. "last week" is the calendar week before this one, Monday to Sunday; "last spring" is 1 March to
-31 May of the previous year; "in June" is the latest June that has begun."""
+PROMPT = "dates-1"
+MOST_TOKENS = 300
+"""Of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,8 @@ class LanguageModelDates:
     server; ``api_key`` is taken from OPENAI_API_KEY if None. The question and the time are sent.
     The answer is checked. `ModelError` is raised if the answer is not the JSON that was asked for
     or its end is before its start, and if the endpoint fails or is silent for ``timeout`` seconds;
-    a recall reports the error in its trace. No request is repeated. Times are those of ``tz``.
+    a recall reports the error in its trace. A request that fails is not repeated; an answer that is
+    not what was asked for is asked for once more, within the same time. Times are those of ``tz``.
 
     Needs ``pip install 'recollex[llm]'``; raises `InputError` without it.
 
@@ -55,19 +52,14 @@ class LanguageModelDates:
             raise InputError(
                 f"LanguageModelDates needs {' and '.join(missing)}: pip install 'recollex[llm]'"
             )
-        if not self.timeout > 0:
-            raise InputError(f"timeout must be more than 0 seconds, got {self.timeout}")
-        import openai
-
-        try:
-            client = openai.OpenAI(
-                base_url=self.base_url,
-                api_key=self.api_key,
-                timeout=self.timeout,
-                max_retries=0,
-            )
-        except openai.OpenAIError as error:
-            raise InputError(f"no client for {self.base_url or 'OpenAI'}: {error}") from error
+        if not isinstance(self.model, str) or not self.model.strip():
+            raise InputError(f"model must be its name at the endpoint, got {self.model!r}")
+        if not isinstance(self.timeout, int | float) or not self.timeout > 0:
+            raise InputError(f"timeout must be more than 0 seconds, got {self.timeout!r}")
+        check_zone(self.tz)
+        key = self.api_key or os.environ.get("OPENAI_API_KEY")
+        limits = Limits(deadline=float(self.timeout), attempts=1)
+        client = open_language_model(self.model, self.base_url, key, limits, Keeping(), None)
         object.__setattr__(self, "_client", client)
 
     @property
@@ -84,49 +76,23 @@ class LanguageModelDates:
 
         Raises `ModelError` as the class says.
         """
-        import pydantic
-
         local = local_time(now, self.tz)
         if local is None or not text.strip():
             return None
-        content = self._ask(text, local)
+        messages = find_prompt(PROMPT).render(
+            now=f"{local:%Y-%m-%d %H:%M}", weekday=f"{local:%A}", question=text
+        )
         try:
-            answer: Any = _answer_type().model_validate_json(content)
-        except pydantic.ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise ModelError(
-                f"{self.name} answered what is no range: {first['msg']}, got {content[:200]!r}"
-            ) from error
+            answer: Any = self._client.ask_for(
+                _answer_type(), messages, operation="dates", most_tokens=MOST_TOKENS
+            )
+        except LanguageModelError as error:
+            if error.reason not in ("malformed", "truncated"):
+                raise
+            raise ModelError(f"{self.name} answered what is no range: {error}") from error
         if not answer.found:
             return None
         return self._range(answer, text, now)
-
-    def _ask(self, text: str, local: datetime) -> str:
-        import openai
-
-        said = _INSTRUCTIONS.format(now=f"{local:%Y-%m-%d %H:%M}", weekday=f"{local:%A}")
-        try:
-            answer = self._client.chat.completions.create(
-                model=self.model,
-                temperature=0,
-                messages=[
-                    {"role": "system", "content": said},
-                    {"role": "user", "content": text},
-                ],
-                response_format={
-                    "type": "json_schema",
-                    "json_schema": {"name": "range", "schema": _answer_type().model_json_schema()},
-                },
-            )
-            content = answer.choices[0].message.content
-        except (openai.OpenAIError, ValueError) as error:  # the latter: a body that is no JSON
-            kind = type(error).__name__
-            raise ModelError(f"{self.name} did not answer: {kind}: {error}") from error
-        except (AttributeError, IndexError, TypeError) as error:  # a page, or no choices
-            raise ModelError(f"{self.name} answered what is no chat completion") from error
-        if not isinstance(content, str) or not content:
-            raise ModelError(f"{self.name} answered nothing")
-        return content[max(0, content.find("{")) : content.rfind("}") + 1] or content
 
     def _range(self, answer: Any, text: str, now: int) -> TimeRange:
         """Return the range of an answer that found one."""
@@ -169,7 +135,7 @@ def _answer_type() -> "type[BaseModel]":
     """Return the type of the answer that a model must give."""
     import pydantic
 
-    class Answer(pydantic.BaseModel):
+    class Range(pydantic.BaseModel):
         model_config = pydantic.ConfigDict(extra="forbid", strict=True)
 
         found: bool
@@ -177,4 +143,4 @@ def _answer_type() -> "type[BaseModel]":
         first: str | None
         last: str | None
 
-    return Answer
+    return Range

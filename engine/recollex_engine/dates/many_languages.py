@@ -17,6 +17,7 @@ from recollex_engine.dates.foreign_words import (
     spoken,
     vocabulary,
 )
+from recollex_engine.dates.parser_options import check_month_first, check_zone
 from recollex_engine.dates.periods import Period
 from recollex_engine.dates.time_range import (
     EARLIEST,
@@ -76,6 +77,11 @@ class ManyLanguages:
             raise InputError("ManyLanguages needs dateparser: pip install 'recollex[languages]'")
         if not self.languages:
             raise InputError("languages must name one language at least, such as 'de'")
+        given: object = self.languages
+        if not isinstance(given, tuple | list) or not all(isinstance(n, str) for n in given):
+            raise InputError(f"languages must be a list such as ('de', 'fr'), got {given!r}")
+        check_zone(self.tz)
+        check_month_first(self.month_first)
 
     @property
     def name(self) -> str:

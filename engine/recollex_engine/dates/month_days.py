@@ -23,7 +23,7 @@ class MonthDayParser(ExpressionParser):
             numbered = self.is_kind(i + 1, "number") or self.is_kind(i + 1, "ordinal")
             told = numbered or self.tokens[i].capital
             if not told and name != "mar" and i:
-                told = self.tokens[i - 1].text in SMALL_MONTH_AFTER
+                told = self.texts[i - 1] in SMALL_MONTH_AFTER
             return SHORT_MONTHS[name] if told else None
         return MONTHS.get(name)
 
@@ -32,7 +32,7 @@ class MonthDayParser(ExpressionParser):
 
         "and" needs "between" before the first day, or the next day after it.
         """
-        to = self.tokens[i].text if i < len(self.tokens) else ""
+        to = self.texts[i] if i < len(self.texts) else ""
         at = i + 1 + (self.word(i + 1) == "the")
         if not self.is_day(at):
             return None
@@ -45,11 +45,11 @@ class MonthDayParser(ExpressionParser):
 
     def day_number(self, i: int) -> int:
         """Return the number that token `i`, a number or an ordinal, writes."""
-        return int(self.tokens[i].text.rstrip("stndrh"))
+        return int(self.texts[i].rstrip("stndrh"))
 
     def is_stop(self, i: int) -> bool:
         """Return whether token `i` is a full stop."""
-        return i < len(self.tokens) and self.tokens[i].text == "."
+        return i < len(self.texts) and self.texts[i] == "."
 
     def after_month(self, i: int) -> int:
         """Return the token after the month ``i``, and after its stop if a date goes on there."""
@@ -65,7 +65,7 @@ class MonthDayParser(ExpressionParser):
         """Return (day, next token) of "third", "twenty-first"."""
         tens = {"twenty": 20, "thirty": 30}.get(self.word(i))
         if tens:
-            at = i + 1 + (i + 1 < len(self.tokens) and self.tokens[i + 1].text in DASHES)
+            at = i + 1 + (i + 1 < len(self.texts) and self.texts[i + 1] in DASHES)
             units = SPELLED_DAYS.get(self.word(at), 10)
             return (tens + units, at + 1) if units < 10 and tens + units <= 31 else None
         day = SPELLED_DAYS.get(self.word(i))
@@ -80,4 +80,4 @@ class MonthDayParser(ExpressionParser):
         """Return whether token `i` may be the number of a day of a month."""
         if not (self.is_kind(i, "number") or self.is_kind(i, "ordinal")):
             return False
-        return 1 <= int(self.tokens[i].text.rstrip("stndrh")) <= 31
+        return 1 <= int(self.texts[i].rstrip("stndrh")) <= 31

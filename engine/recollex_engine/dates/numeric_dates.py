@@ -4,7 +4,7 @@ Day and month stand in the order of a locale. If only one order gives a date ("2
 the date is read in that order, whatever the locale says.
 """
 
-from recollex_engine.dates.english_words import WEEKDAYS, Token
+from recollex_engine.dates.english_words import WEEKDAYS, Tokens
 
 Numbers = tuple[int | None, int, int]
 """Year, month and day; the year is None if none was written."""
@@ -33,7 +33,7 @@ CLOSING = frozenset(_CLOSING_WORDS.split())
 """Words that may follow "12/25" or "on the 21st": before other words they are no dates."""
 
 
-def read_numbers(tokens: list[Token], i: int, month_first: bool, this_year: int) -> Numbers | None:
+def read_numbers(tokens: Tokens, i: int, month_first: bool, this_year: int) -> Numbers | None:
     """Return the date in numbers at token ``i``, None if it is none.
 
     A year of two digits is at most five years after ``this_year``. A version ("2.10.24"), a
@@ -68,7 +68,7 @@ def full_year(digits: str, this_year: int) -> int:
     return year - 100 if year > this_year + 5 else year
 
 
-def _is_led(tokens: list[Token], i: int) -> bool:
+def _is_led(tokens: Tokens, i: int) -> bool:
     """Return whether what stands before "19.1.24" may stand before a date, and no version."""
     before = tokens[max(0, i - _LOOKED_BACK) : i]
     if not before or before[-1].text in _SURELY_LEADING:
@@ -78,7 +78,7 @@ def _is_led(tokens: list[Token], i: int) -> bool:
     return before[-1].kind != "word" or before[-1].text in _LEADING
 
 
-def _is_yearless(tokens: list[Token], i: int) -> bool:
+def _is_yearless(tokens: Tokens, i: int) -> bool:
     """Return whether "25.12." or "12/25" stands where only a date does, and no other number."""
     if i + 1 < len(tokens):
         following = tokens[i + 1]

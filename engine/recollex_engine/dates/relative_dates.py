@@ -44,7 +44,7 @@ class RelativeDateParser(CalendarDateParser):
 
         `depth` bounds the nesting of expressions ("the end of the first week of June").
         """
-        if depth > 3 or i >= len(self.tokens):
+        if depth > 3 or i >= len(self.texts):
             return None
         if self.word(i) == "the":
             i += 1
@@ -77,7 +77,7 @@ class RelativeDateParser(CalendarDateParser):
             return 2, 2, i + 2 if self.word(i + 1) == "of" else i + 1
         if name in ("few", "several"):
             return (2, 5, i + 1) if name == "few" else (3, 7, i + 1)
-        number = NUMBERS.get(name) or (int(self.tokens[i].text) if self.is_kind(i, "number") else 0)
+        number = NUMBERS.get(name) or (int(self.texts[i]) if self.is_kind(i, "number") else 0)
         return (number, number, i + 1) if number else None
 
     def _ago(self, i: int) -> Expression | None:
@@ -202,7 +202,7 @@ class RelativeDateParser(CalendarDateParser):
         if name == "year" and (year := self.year_at(i + 1)):
             return dated(year[1], periods.year, year[0])
         ordinal = ORDINALS.get(name) or (
-            int(self.tokens[i].text[:-2]) if self.is_kind(i, "ordinal") else 0
+            int(self.texts[i][:-2]) if self.is_kind(i, "ordinal") else 0
         )
         if ordinal and self.word(i + 1) == "century" and ordinal > 0:
             return dated(i + 2, lambda _: periods.year(ordinal * 100 - 99, 100), 0)
@@ -248,7 +248,7 @@ class RelativeDateParser(CalendarDateParser):
         return replace(start, of_year=of_year)
 
     def _is_dash(self, i: int) -> bool:
-        return i < len(self.tokens) and self.tokens[i].text in DASHES
+        return i < len(self.texts) and self.texts[i] in DASHES
 
     def _part_of(self, i: int, part: str | tuple[str, str], depth: int) -> Expression | None:
         """Read "the evening of 7 May", "morning on 9 June", "early morning of 2 August"."""

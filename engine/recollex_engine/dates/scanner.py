@@ -23,6 +23,7 @@ from recollex_engine.dates.english_words import (
     UNITS,
     WEEKDAYS,
     Token,
+    Tokens,
 )
 from recollex_engine.dates.expression_parser import Expression, Looking
 from recollex_engine.dates.holidays import BEGINNINGS, TELLING
@@ -45,6 +46,7 @@ _BEGINNING = frozenset(
 _NUMERIC = frozenset({"iso", "numeric", "span", "ordinal", "decade", "number", "clock"})
 _LEADING = PREPOSITIONS | {"the", "a", "an", "between", "following", "prior", "up", "to"}
 _TO = frozenset({"to", "until", "till", "through", "thru"}) | DASHES
+_TO_OR_AND = _TO | {"and"}
 _NOW = frozenset({"now", "present", "date"})
 _REACHING_BACK = frozenset({"before", "until", "till", "by"})
 _REACHING_ON = frozenset({"since", "after", "following"})
@@ -93,36 +95,35 @@ class Scanner:
         self._ahead = ahead or []
         self._usual: Looking = parser.looking
         self._next = 0
-        self._begins = [
-            token.kind in _NUMERIC or token.text in _BEGINNING or token.text[:1] == "q"
-            for token in parser.tokens
-        ] + [False] * 3
+        self._begins = _beginnings(parser.tokens)
+        self._places = iter(_places(parser.texts, self._begins))
 
     def __iter__(self) -> "Scanner":
         return self
 
     def __next__(self) -> TimeMatch:
-        tokens = self._parser.tokens
-        while self._next < len(tokens):
-            i = self._next
-            self._next += 1
-            if not self._begins[i]:
+        texts = self._parser.texts
+        for i in self._places:
+            if i < self._next:
+                continue
+            self._next = i + 1
+            if i not in self._begins:
                 lead = i  # "up to the last week": at most three leading words
-                while lead < i + 3 and lead < len(tokens) and tokens[lead].text in _LEADING:
+                while lead < i + 3 and lead < len(texts) and texts[lead] in _LEADING:
                     lead += 1
-                if lead == i or not self._begins[lead]:
-                    clause = tokens[i].text in _OF_A_CLAUSE and self._clause_or_none(i)
+                if lead == i or lead not in self._begins:
+                    clause = texts[i] in _OF_A_CLAUSE and self._clause_or_none(i)
                     if clause:
                         self._next = clause.after
                         return clause
                     continue
             if self._ahead:
-                at = tokens[i].start
+                at = self._parser.tokens[i].start
                 coming = any(start <= at < end for start, end in self._ahead)
                 self._parser.looking = "future" if coming else self._usual
             try:
                 match = self._range(i) or self._bound(i) or self._list(i) or self._plain(i)
-                match = match or (self._clause(i) if tokens[i].text in _OF_A_CLAUSE else None)
+                match = match or (self._clause(i) if texts[i] in _OF_A_CLAUSE else None)
             except (ValueError, OverflowError):  # 30 February, or beyond the years 1 to 9999
                 continue
             if match and (match.start is None or match.end is None or match.start < match.end):
@@ -138,9 +139,9 @@ class Scanner:
         if self._parser.word(years) == "years":  # "between the years 1975 and 1982"
             first = years + 1
         left = self._parser.expression(first)
-        if left is None or left.after >= len(self._parser.tokens):
+        if left is None or left.after >= len(self._parser.texts):
             return None
-        joiner = self._parser.tokens[left.after].text
+        joiner = self._parser.texts[left.after]
         if joiner not in _TO and not (opener == "between" and joiner == "and"):
             return None
         at = left.after + 1 + (self._parser.word(left.after + 1) == "the")
@@ -163,10 +164,10 @@ class Scanner:
 
     def _set_off(self, first: int, right: Expression) -> bool:
         """Return whether "1346 to 1347" stands alone: after a comma, at the end of a clause."""
-        tokens = self._parser.tokens
-        if not right.dated or not first or tokens[first - 1].text not in ",(":
+        texts = self._parser.texts
+        if not right.dated or not first or texts[first - 1] not in ",(":
             return False
-        return right.after >= len(tokens) or tokens[right.after].text in ",.?!;)"
+        return right.after >= len(texts) or texts[right.after] in ",.?!;)"
 
     def _joined(self, left: Expression, right: Expression) -> Period:
         """Return the start of `left` and the end of `right`; one may take the year of the other."""
@@ -189,14 +190,14 @@ class Scanner:
         opener = parser.word(i)
         first = i + 1 if opener in PREPOSITIONS else i
         left = parser.expression(first)
-        if left is None or not left.calendar or left.after >= len(parser.tokens):
+        if left is None or not left.calendar or left.after >= len(parser.texts):
             return None
-        if parser.tokens[left.after].text not in ("and", "or", ","):
+        if parser.texts[left.after] not in ("and", "or", ","):
             return None
         last, listed, concluded = left, 1, False
         while not concluded:
             at, comma = last.after, False
-            if at < len(parser.tokens) and parser.tokens[at].text == ",":
+            if at < len(parser.texts) and parser.texts[at] == ",":
                 at, comma = at + 1, True
             if parser.word(at) in ("and", "or"):
                 at, concluded = at + 1, True
@@ -262,7 +263,7 @@ class Scanner:
 
     def _by_a_year(self, i: int, expression: Expression) -> bool:
         """Return whether "by 2030" is a time; "increased by 2000" is not."""
-        before = self._parser.tokens[i - 1].text if i else ""
+        before = self._parser.texts[i - 1] if i else ""
         return (
             expression.dated and 1800 <= (expression.year or 0) < 2100 and before not in _MEASURED
         )
@@ -281,19 +282,20 @@ class Scanner:
         """
         parser, tokens = self._parser, self._parser.tokens
         word = parser.word(i)
-        if i and (tokens[i - 1].text in UNITS or tokens[i - 1].text in WEEKDAYS):
+        texts = parser.texts
+        if i and (texts[i - 1] in UNITS or texts[i - 1] in WEEKDAYS):
             return None  # "the week before the party in June"
         if i + 1 >= len(tokens) or not _may_be_subject(tokens[i + 1]):
             return None
         for at in range(i + 2, min(i + 2 + _CLAUSE, len(tokens))):
-            if tokens[at].kind not in ("word", "number") or tokens[at].text in _OF_A_CLAUSE:
+            if tokens.kind(at) not in ("word", "number") or texts[at] in _OF_A_CLAUSE:
                 return None
-            if tokens[at].text not in ("in", "on"):
+            if texts[at] not in ("in", "on"):
                 continue
             date = parser.expression(at + 1)
             if date is None or not date.calendar:
                 continue
-            if date.only_after is not None and tokens[at].text not in date.only_after:
+            if date.only_after is not None and texts[at] not in date.only_after:
                 continue
             start, end = parser.settle(date)
             if word == "since":
@@ -321,11 +323,34 @@ class Scanner:
         if expression.only_after is None:
             return word in PREPOSITIONS or word == "between"
         tokens, after = self._parser.tokens, expression.after
-        if after + 1 < len(tokens) and tokens[after].text in _TO | {"and"}:
+        if after + 1 < len(tokens) and tokens.texts[after] in _TO_OR_AND:
             glued = tokens[after].text in DASHES and tokens[after].start == tokens[after - 1].end
             if glued or tokens[after + 1].kind == "number":  # "spring-loaded", "from 2000 to 2500"
                 return False
         return word in expression.only_after or (word in _AROUND and "in" in expression.only_after)
+
+
+def _beginnings(tokens: Tokens) -> set[int]:
+    """Return the places of the tokens that an expression may begin with."""
+    texts = tokens.texts
+    found = {i for i, text in enumerate(texts) if text in _BEGINNING or text[0] == "q"}
+    if tokens.has_numbers:
+        found.update(i for i, token in enumerate(tokens[:]) if token.kind in _NUMERIC)
+    return found
+
+
+def _places(texts: list[str], begins: set[int]) -> list[int]:
+    """Return the places of the tokens from which a time may be read, in order.
+
+    They are beginnings, the leading words up to three places before one, and words that may open a
+    clause with a date.
+    """
+    places = set(begins)
+    for begin in begins:
+        places.update(i for i in range(max(0, begin - 3), begin) if texts[i] in _LEADING)
+    if not _OF_A_CLAUSE.isdisjoint(texts):
+        places.update(i for i, text in enumerate(texts) if text in _OF_A_CLAUSE)
+    return sorted(places)
 
 
 def _may_be_subject(token: Token) -> bool:

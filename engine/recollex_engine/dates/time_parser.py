@@ -7,6 +7,7 @@ from typing import Protocol
 
 from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.dates.many_languages import ManyLanguages
+from recollex_engine.dates.parser_options import check_month_first, check_zone
 from recollex_engine.dates.time_range import TimeRange, find_range
 
 
@@ -37,6 +38,10 @@ class EnglishDates:
 
     tz: tzinfo = UTC
     month_first: bool | None = None
+
+    def __post_init__(self) -> None:
+        check_zone(self.tz)
+        check_month_first(self.month_first)
 
     @property
     def name(self) -> str:

@@ -34,6 +34,7 @@ What the words mean (as in TEMPR 3.1.4 and Memora 3.1.4 where these define it):
 """
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
@@ -45,7 +46,7 @@ from recollex_engine.dates.english_words import (
     THIRDS,
     THIRDS_OF,
     UNITS,
-    Token,
+    Tokens,
     tokens_of,
 )
 from recollex_engine.dates.expression_parser import Looking
@@ -53,6 +54,7 @@ from recollex_engine.dates.periods import PARTS_OF_DAY
 from recollex_engine.dates.scanner import NAMED, Scanner, TimeMatch
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LOCAL_EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 
 EARLIEST = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
@@ -193,7 +195,7 @@ def _choose_undated(text: str, found: list["TimeRange"]) -> "TimeRange":
     return second if opening and "," in text[first.span[1] : second.span[0]] else first
 
 
-def _tokens_and_future(text: str) -> tuple[list[Token], list[tuple[int, int]]] | None:
+def _tokens_and_future(text: str) -> tuple[Tokens, list[tuple[int, int]]] | None:
     """Return the tokens of a question and its sentences of the future; None without a time."""
     return (tokens_of(text), _future_sentences(text)) if _may_hold_a_time(text) else None
 
@@ -248,22 +250,32 @@ def find_event_range(
     >>> find_event_range("We met yesterday", 1_763_000_000_000_000)
     TimeRange(start=1762905600000000, end=1762992000000000, text='yesterday', span=(7, 16))
     """
+    return next(find_event_ranges(text, at_us, tz, month_first), None)
+
+
+def find_event_ranges(
+    text: str, at_us: int, tz: tzinfo = UTC, month_first: bool = False, bounds: bool = False
+) -> Iterator["TimeRange"]:
+    """Yield all the times of a statement, as `find_event_range` returns the first.
+
+    bounds: also those that give only a bound, such as "since 2016".
+    """
     if not _may_hold_a_time(text):
-        return None
+        return
     now = local_time(at_us, tz)
     if now is None:
-        return None
+        return
     looking: Looking = "future" if _FUTURE.search(text.replace("\u2019", "'")) else "nearest"
     parser = ClockTimeParser(tokens_of(text), now, looking, False, month_first)
     for match in Scanner(parser):
-        found = None if match.bound else _in_utc(match, parser.tokens, text, at_us, tz)
+        skipped = match.bound and not bounds
+        found = None if skipped else _in_utc(match, parser.tokens, text, at_us, tz)
         if found:
-            return found
-    return None
+            yield found
 
 
 def _in_utc(
-    match: TimeMatch, tokens: list[Token], text: str, now_us: int, tz: tzinfo
+    match: TimeMatch, tokens: Tokens, text: str, now_us: int, tz: tzinfo
 ) -> TimeRange | None:
     try:
         start = EARLIEST if match.start is None else utc_micros(match.start, tz)
@@ -275,7 +287,7 @@ def _in_utc(
         return None
     if start >= end:  # a day that the time zone skipped
         return None
-    span = tokens[match.first].start, tokens[match.after - 1].end
+    span = tokens.span(match.first, match.after - 1)
     return TimeRange(start, end, text[span[0] : span[1]], span)
 
 
@@ -293,6 +305,8 @@ def _may_hold_a_time(text: str) -> bool:
 def local_time(at_us: int, tz: tzinfo) -> datetime | None:
     """Return a moment as a naive local time, None outside the years 1 to 9999."""
     try:
+        if tz is UTC:
+            return _LOCAL_EPOCH + timedelta(microseconds=at_us)
         return (_EPOCH + timedelta(microseconds=at_us)).astimezone(tz).replace(tzinfo=None)
     except OverflowError:
         return None
@@ -300,4 +314,7 @@ def local_time(at_us: int, tz: tzinfo) -> datetime | None:
 
 def utc_micros(local: datetime, tz: tzinfo) -> int:
     """Return a naive local time in microseconds."""
+    if tz is UTC:
+        since = local - _LOCAL_EPOCH
+        return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
     return (local.replace(tzinfo=tz) - _EPOCH) // _MICROSECOND

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +86,26 @@ def check_flag(value: object, name: str) -> None:
     """Raise `InputError` unless ``value`` is True or False."""
     if not isinstance(value, bool):
         raise InputError(f"{name} must be True or False, got {value!r}")
+
+
+def check_model(value: object) -> None:
+    """Raise `InputError` unless this is the name or the folder of a model."""
+    if not isinstance(value, str | Path) or not str(value).strip():
+        raise InputError(f"model must be the name or the folder of a model, got {value!r}")
+
+
+def check_kind(value: object, name: str, kind: type, example: str) -> None:
+    """Raise `InputError` unless ``value`` is of a class; ``example`` is how one is written."""
+    if not isinstance(value, kind):
+        raise InputError(f"{name} must be a {kind.__name__}, such as {example}, got {value!r}")
+
+
+def check_methods(value: object, name: str, methods: Sequence[str], example: str) -> None:
+    """Raise `InputError` unless ``value`` is an object with these methods and properties."""
+    if isinstance(value, type) or any(not hasattr(value, each) for each in methods):
+        raise InputError(
+            f"{name} must be an object with {', '.join(methods)}, such as {example}, got {value!r}"
+        )
 
 
 def check_names(values: object, name: str) -> None:

@@ -23,9 +23,9 @@ class Selection:
         filters = bool(self.ids or self.filter)
         if filters == self.everything:
             raise InputError(
-                "say what to erase: a filter, such as id or document_id, or everything=True"
+                "say what to erase: a filter, such as id or document_id, or everything"
                 if not filters
-                else "everything=True goes without a filter"
+                else "everything goes without a filter"
             )
 
 

@@ -12,6 +12,7 @@ A version of a fact (one item a version, in recorded order)::
     fact_start, fact_end int64              valid time, [start, end)
     fact_confidence float64
     fact_uncertainty, fact_source uint32    a label, or NONE
+    fact_zone uint32         of an object that is a time, see `zones`: a label, or NONE for UTC
     fact_evidence_end, fact_mention_end uint64    where its items in the two lists end
 
     fact_evidence uint32     memories, flat; fact_evidence_fact, .._previous: a chain
@@ -34,12 +35,34 @@ An edge that leaves an event or an episode::
     edge_target_previous uint32     the previous edge to the same fact, event or entity, or NONE
     edge_qualifier uint32    a label (a role, a qualifier), or NONE
     edge_op uint64
+    edge_zone uint32         of a target that is a time, as fact_zone
 
 A record of an entity, and a merge::
 
     node_entity uint32, node_op uint64, node_name uint32 (a label), node_label_end uint64
     node_label uint32        types and aliases, flat
     merge_source, merge_target uint32, merge_op uint64
+    split_source uint32, split_op uint64    from then on the merges of this source do not hold
+
+What an entity is; the newest that a view covers counts::
+
+    type_entity uint32, type_code uint8 (see `text.entity_types`), type_op uint64
+
+A phrase, an entity whose name has a surface, and its synonyms, each link in both directions::
+
+    phrase_entity uint32, phrase_op uint64
+    synonym_entity uint32, synonym_other uint32, synonym_weight float32, synonym_op uint64
+
+A surface: the words and the vector of the text by which a version is searched (see
+`domain.surfaces`), one item a surface, in the order of the log::
+
+    surface_kind uint8       fact 0, event or episode 1, entity 2
+    surface_version uint32   the version, or the entity
+    surface_words uint32     how many words it has
+    surface_term uint32      its words, flat, in `surface_terms`; surface_term_offset uint64
+    surface_vector_of uint32 the surface of each vector, ascending: those of words alone have none
+    surface_vector uint16    float16 bit patterns, flat
+    surface_code4, .._step, .._norm, .._loss, surface_code1, .._factor    as of passages
 """
 
 FACT = {
@@ -58,6 +81,7 @@ FACT = {
     "fact_source": "<u4",
     "fact_evidence_end": "<u8",
     "fact_mention_end": "<u8",
+    "fact_zone": "<u4",
 }
 EVENT = {
     "event_id": "<u4",
@@ -77,15 +101,31 @@ EDGE = {
     "edge_target": "<i8",
     "edge_qualifier": "<u4",
     "edge_op": "<u8",
+    "edge_zone": "<u4",
 }
 NODE = {"node_entity": "<u4", "node_op": "<u8", "node_name": "<u4", "node_label_end": "<u8"}
+TYPE = {"type_entity": "<u4", "type_op": "<u8", "type_code": "|u1"}
+"""Columns added in a later version: entities recorded before have no type."""
+PHRASE = {"phrase_entity": "<u4", "phrase_op": "<u8"}
+SYNONYM = {
+    "synonym_entity": "<u4",
+    "synonym_other": "<u4",
+    "synonym_weight": "<f4",
+    "synonym_op": "<u8",
+}
+"""Columns added in a later version: entities named before get a surface later."""
 MERGE = {"merge_source": "<u4", "merge_target": "<u4", "merge_op": "<u8"}
+SPLIT = {"split_source": "<u4", "split_op": "<u8"}
+"""Columns added in a later version."""
 CHAINS = {
     "fact_subject": "fact_subject_previous",
     "fact_entity": "fact_entity_previous",
     "fact_evidence": "fact_evidence_previous",
     "edge_source": "edge_source_previous",
     "node_entity": "node_previous",
+    "type_entity": "type_previous",
+    "phrase_entity": "phrase_previous",
+    "synonym_entity": "synonym_previous",
 }
 """The key column of each chain, and the column that holds the previous entry."""
 LISTS = {
@@ -97,24 +137,49 @@ LISTS = {
     "node_label": "<u4",
     "edge_target_previous": "<u4",
 }
+SURFACES = {
+    "surface_version": "<u4",
+    "surface_words": "<u4",
+    "surface_term": "<u4",
+    "surface_term_offset": "<u8",
+    "surface_vector_of": "<u4",
+    "surface_vector": "<u2",
+    "surface_code4": "|u1",
+    "surface_code_step": "<f4",
+    "surface_code_norm": "<f4",
+    "surface_code_loss": "<f4",
+    "surface_code1": "<u8",
+    "surface_code_factor": "<f4",
+    "surface_kind": "|u1",
+}
+"""Columns added in a later version. `surface_kind` is written last, so its length counts."""
+SURFACE_KINDS = ("fact", "event", "entity")
+"""The tables of what has surfaces; a table's index is its number in the column."""
 COLUMNS = {
     **FACT,
     **EVENT,
     **EDGE,
     **NODE,
+    **TYPE,
+    **PHRASE,
+    **SYNONYM,
     **MERGE,
+    **SPLIT,
     **LISTS,
+    **SURFACES,
     **dict.fromkeys(CHAINS.values(), "<u4"),
 }
 CLOSED = ("fact_closed_by", "event_closed_by")
 """The columns whose items are written once, later than the others."""
-DICTIONARIES = ("fact_ids", "event_ids")
+DICTIONARIES = ("fact_ids", "event_ids", "surface_terms")
 
 ALIAS_OF = "alias_of"
 HAS_ATTRIBUTE = "has_attr"
 MENTIONED_IN = "mentioned_in"
 
 EVENT_KINDS = ("event", "episode")
+ARCHIVED = "archived"
+"""The status of events and episodes that stay stored, and that no search returns."""
 RELATIONS = (
     "includes_fact",
     "has_participant",

@@ -22,7 +22,9 @@ class Filter:
     documents, sources, speakers: it is of one of them; no case matters in a speaker's name.
     networks, roles: numbers of networks and of speakers' roles, one of them; None for all. trust:
     the number of the least level of trust; 0 for all memories. event: its event's time overlaps
-    this interval. recorded: it was recorded in this interval. where: conditions on its metadata.
+    this interval. recorded: it was recorded in this interval. ends_after: its
+    `valid_until` is later than this, or it has none; ends_by: its `valid_until` is not later.
+    where: conditions on its metadata.
 
     >>> bool(Filter()), bool(Filter(tags=("work",)))
     (False, True)
@@ -40,6 +42,8 @@ class Filter:
     trust: int = 0
     event: Interval = _ALWAYS
     recorded: Interval = _ALWAYS
+    ends_after: int | None = None
+    ends_by: int | None = None
     where: Where = ()
     narrows: bool = field(init=False, repr=False, compare=False)
 
@@ -73,6 +77,7 @@ def _asked(given: Filter) -> tuple[Any, ...]:
         *(given.tags, given.any_tags, given.no_tags, given.documents, given.sources),
         *(given.speakers, given.entities, given.networks is not None, given.roles is not None),
         *(given.trust, given.event != _ALWAYS, given.recorded != _ALWAYS, given.where),
+        *(given.ends_after is not None, given.ends_by is not None),
     )
 
 

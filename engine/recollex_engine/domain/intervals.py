@@ -1,14 +1,12 @@
-"""How are two intervals of time related? Allen's thirteen relations, over arrays.
+"""How are two intervals of time related? Allen's thirteen relations, and bounds on both ends.
 
 Allen, "Maintaining knowledge about temporal intervals" (CACM 26(11), 1983), figure 2. Intervals are
 half-open [start, end) with start < end, in int64 microseconds. An open end is `OPEN_END`, an open
 start is `OPEN_START`; two open ends are equal.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
-
-import numpy as np
-import numpy.typing as npt
 
 from recollex_engine.clock import OPEN_END, from_micros
 from recollex_engine.errors import InputError
@@ -16,7 +14,6 @@ from recollex_engine.errors import InputError
 OPEN_START = -OPEN_END
 """Stands for the start of an interval that has no start."""
 
-Times = npt.NDArray[np.int64]
 Span = tuple[int, int]
 Moments = tuple[datetime | None, datetime | None]
 """An interval as datetimes; None for an open start or end."""
@@ -40,6 +37,7 @@ _SIGNS: dict[tuple[int, int, int, int], str] = {
 RELATIONS = tuple(_SIGNS.values())
 """The names of the relations of one interval to another, [a, b)."""
 _SIGNS_OF = {name: signs for signs, name in _SIGNS.items()}
+_COMPARED = {-1: "lt", 0: "eq", 1: "gt"}
 
 
 def relation(one: Span, other: Span) -> str:
@@ -52,43 +50,87 @@ def relation(one: Span, other: Span) -> str:
     return _SIGNS[_sign(start, a), _sign(start, b), _sign(end, a), _sign(end, b)]
 
 
-def related(name: str, start: Times, end: Times, to: Span) -> npt.NDArray[np.bool_]:
-    """Return bool[n]: whether [start[i], end[i]) has the relation ``name`` to the interval ``to``.
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The intervals whose start and whose end lie within bounds, both bounds included."""
 
-    Raises `InputError` for a name that is not in `RELATIONS`. Cost: O(n), four comparisons.
+    start: Span = (OPEN_START, OPEN_END)
+    end: Span = (OPEN_START, OPEN_END)
 
-    >>> related("before", np.array([1, 5]), np.array([2, 9]), (3, 4))
-    array([ True, False])
+    def __and__(self, other: "Box") -> "Box":
+        """Return the intervals of both boxes.
+
+        >>> Box(start=(1, 5)) & Box(start=(3, 9), end=(0, 7))
+        Box(start=(3, 5), end=(0, 7))
+        """
+        return Box(
+            (max(self.start[0], other.start[0]), min(self.start[1], other.start[1])),
+            (max(self.end[0], other.end[0]), min(self.end[1], other.end[1])),
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no interval lies in it."""
+        return self.start[0] > self.start[1] or self.end[0] > self.end[1]
+
+    def holds(self, start: int, end: int) -> bool:
+        """Return whether [start, end) lies in it."""
+        return self.start[0] <= start <= self.start[1] and self.end[0] <= end <= self.end[1]
+
+
+EVERY = Box()
+"""The box of all intervals."""
+
+
+def bounds(operator: str, first: int, last: int) -> Span:
+    """Return the bounds of a value that is lt, le, eq, ge or gt [first, last], bounds included.
+
+    >>> bounds("eq", 3, 5), bounds("lt", 3, 5)[1], bounds("gt", 3, 5)[0]
+    ((3, 5), 2, 6)
+    """
+    return {
+        "lt": (OPEN_START, first - 1),
+        "le": (OPEN_START, last),
+        "eq": (first, last),
+        "ge": (first, OPEN_END),
+        "gt": (last + 1, OPEN_END),
+    }[operator]
+
+
+def related(name: str, to: Span) -> Box:
+    """Return the intervals that have the relation ``name`` to the interval ``to``.
+
+    Raises `InputError` for a name that is not in `RELATIONS`.
+
+    >>> related("before", (3, 4)).holds(1, 2), related("before", (3, 4)).holds(5, 9)
+    (True, False)
     """
     if name not in _SIGNS_OF:
         raise InputError(f"relation must be one of {', '.join(RELATIONS)}, got {name!r}")
-    a, b = to
-    wanted = _SIGNS_OF[name]
-    pairs = ((start, a), (start, b), (end, a), (end, b))
-    found = np.ones(len(start), np.bool_)
-    for (values, bound), sign in zip(pairs, wanted, strict=True):
-        found &= values < bound if sign < 0 else values > bound if sign else values == bound
-    return found
+    start, end = EVERY, EVERY
+    for bound, sign in zip(to, _SIGNS_OF[name][:2], strict=True):
+        start &= Box(start=bounds(_COMPARED[sign], bound, bound))
+    for bound, sign in zip(to, _SIGNS_OF[name][2:], strict=True):
+        end &= Box(end=bounds(_COMPARED[sign], bound, bound))
+    return start & end
 
 
-def overlapping(start: Times, end: Times, other: Span) -> npt.NDArray[np.bool_]:
-    """Return bool[n]: whether [start[i], end[i]) and ``other`` overlap.
+def overlapping(other: Span) -> Box:
+    """Return the intervals that share a moment with ``other``.
 
-    >>> overlapping(np.array([1, 5]), np.array([3, 9]), (3, 6))
-    array([False,  True])
+    >>> overlapping((3, 6)).holds(1, 3), overlapping((3, 6)).holds(5, 9)
+    (False, True)
     """
-    found: npt.NDArray[np.bool_] = (start < other[1]) & (end > other[0])
-    return found
+    return Box(bounds("lt", other[1], other[1]), bounds("gt", other[0], other[0]))
 
 
-def within(start: Times, end: Times, other: Span) -> npt.NDArray[np.bool_]:
-    """Return bool[n]: whether [start[i], end[i]) lies within ``other`` or equals it.
+def within(other: Span) -> Box:
+    """Return the intervals that lie within ``other`` or equal it.
 
-    >>> within(np.array([1, 5]), np.array([3, 9]), (1, 6))
-    array([ True, False])
+    >>> within((1, 6)).holds(1, 3), within((1, 6)).holds(5, 9)
+    (True, False)
     """
-    found: npt.NDArray[np.bool_] = (start >= other[0]) & (end <= other[1])
-    return found
+    return Box(bounds("ge", other[0], other[0]), bounds("le", other[1], other[1]))
 
 
 def check_interval(start: int | None, end: int | None, name: str) -> Span:

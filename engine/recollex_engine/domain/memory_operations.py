@@ -1,4 +1,7 @@
-"""The operations on memories that a transaction may hold: retain, forget, archive, correct."""
+"""The operations on memories that a transaction may hold: retain, forget, archive, correct.
+
+`Extract` is of the same family: it names the memories from which facts were drawn.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -83,3 +86,22 @@ class Correct:
     def ids(self) -> tuple[str, ...]:
         """The ids of the memories that it concerns."""
         return (self.id,)
+
+
+@dataclass(frozen=True)
+class Extract:
+    """Say that facts were drawn from memories, or could not be (TEMPR 2.2.2).
+
+    turns: ordinals of the memories, which must be open when it is recorded. prompt: the name of the
+    prompt, such as "narrative-1", or of the rules. facts: ids of the memories and of the facts of
+    the graph that were made. failed: why the model gave none; None if it did. left_out: reason ->
+    how many of its facts were not kept. It holds no word of any memory.
+    """
+
+    turns: tuple[int, ...]
+    prompt: str
+    model: str | None = None
+    facts: tuple[str, ...] = ()
+    failed: str | None = None
+    left_out: dict[str, int] = field(default_factory=dict)
+    word: ClassVar[str] = "EXTRACT"

@@ -7,12 +7,15 @@ entity. Times are microseconds UTC.
 import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from datetime import datetime
 from typing import Any, ClassVar
 
 from recollex_engine.domain.checks import (
     MAX_IDS,
     MAX_NAME,
     MAX_NAMES,
+    check_count,
+    check_flag,
     check_ids,
     check_names,
     check_text,
@@ -21,7 +24,7 @@ from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.fact_schema import ALIAS_OF, HAS_ATTRIBUTE, MENTIONED_IN
 from recollex_engine.domain.intervals import Span, check_interval
 from recollex_engine.domain.literals import Mention, Object, Source, to_record
-from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
+from recollex_engine.domain.memory_operations import Archive, Correct, Extract, Forget, Retain
 from recollex_engine.errors import InputError
 from recollex_engine.fork import cached_property
 from recollex_engine.text.names import fold_name
@@ -56,11 +59,23 @@ class MergeEntity:
 
 
 @dataclass(frozen=True)
+class SplitEntity:
+    """Record that ``source`` is an entity of its own again: what was merged by it is parted."""
+
+    source: str
+    word: ClassVar[str] = "SPLIT_ENTITY"
+
+    def __post_init__(self) -> None:
+        check_text(self.source, "source", MAX_NAME)
+
+
+@dataclass(frozen=True)
 class UpsertEdge:
     """Record a fact: ``subject`` ``predicate`` ``object``, true in [start, end) of the world.
 
     If a fact with the same id is open, this one replaces that version, or changes nothing if they
     are equal. Without ``given_id`` the id is computed from subject, predicate, object and start.
+    embed: whether it is found by meaning too, or by its words alone.
     """
 
     subject: str
@@ -75,6 +90,7 @@ class UpsertEdge:
     confidence: float = 1.0
     uncertainty: str | None = None
     given_id: str | None = None
+    embed: bool = True
     word: ClassVar[str] = "UPSERT_EDGE"
 
     def __post_init__(self) -> None:
@@ -84,6 +100,7 @@ class UpsertEdge:
         check_interval(self.start, self.end, "valid")
         if self.given_id is not None:
             check_text(self.given_id, "id", MAX_NAME)
+        check_flag(self.embed, "embed")
         _check_circumstances(
             self.evidence, self.source, self.mentions, self.confidence, self.uncertainty
         )
@@ -159,8 +176,9 @@ class RetroCorrect:
 class UpsertEvent:
     """Record an event: who took part, when, and the facts that it sums up.
 
-    ``participants``: pairs (name, role). ``times``: microseconds or texts. An event with the same
-    id is replaced, together with what its UPSERT_EVENT recorded; links to it stay.
+    ``participants``: pairs (name, role). ``times``: microseconds, datetimes of another zone than
+    UTC, or texts. An event with the same id is replaced, together with what its UPSERT_EVENT
+    recorded; links to it stay.
     """
 
     summary: str
@@ -170,7 +188,7 @@ class UpsertEvent:
     start: int | None = None
     end: int | None = None
     status: str = "happened"
-    times: tuple[int | str, ...] = ()
+    times: tuple[int | str | datetime, ...] = ()
     mentions: tuple[Mention, ...] = ()
     given_id: str | None = None
     word: ClassVar[str] = "UPSERT_EVENT"
@@ -206,7 +224,7 @@ class Link:
 
     source: str
     relation: str
-    target: str | int | Mention
+    target: str | int | datetime | Mention
     qualifier: str | None = None
     word: ClassVar[str] = "LINK"
     RELATIONS: ClassVar[dict[str, str]] = {
@@ -229,12 +247,10 @@ class Link:
             raise InputError(f"relation must be one of {known}, got {self.relation!r}")
         if relation == "has_time" and isinstance(self.target, str):
             relation = "has_time_text"
-        wanted = {"has_time": int, "mentioned_in": Mention}.get(relation, str)
-        if isinstance(self.target, bool) or not isinstance(self.target, wanted):
-            raise InputError(
-                f"the target of {self.relation} must be "
-                f"{'a time or a text' if wanted is int else wanted.__name__}, got {self.target!r}"
-            )
+        kinds = {"has_time": (int, datetime), "mentioned_in": (Mention,)}.get(relation, (str,))
+        if isinstance(self.target, bool) or not isinstance(self.target, kinds):
+            wanted = "a time or a text" if relation == "has_time" else kinds[0].__name__
+            raise InputError(f"the target of {self.relation} must be {wanted}, got {self.target!r}")
         if isinstance(self.target, str):
             check_text(self.target, "target", MAX_NAME)
         if self.qualifier is not None:
@@ -272,19 +288,37 @@ class UpsertEpisode:
         return content_id("episode", self.title, self.start, self.end)
 
 
+@dataclass(frozen=True)
+class Undo:
+    """Record facts, events and episodes again as they were before operation ``op`` of the log.
+
+    The operations of its transaction that have the same ``by`` and ``why`` are undone with it.
+    Memories, entities and links stay.
+    """
+
+    op: int
+    word: ClassVar[str] = "UNDO"
+
+    def __post_init__(self) -> None:
+        check_count(self.op, "op", 1, 2**63 - 1)
+
+
 Operation = (
     Retain
     | Forget
     | Archive
     | Correct
+    | Extract
     | UpsertEntity
     | MergeEntity
+    | SplitEntity
     | UpsertEdge
     | ArchiveEdge
     | RetroCorrect
     | UpsertEvent
     | Link
     | UpsertEpisode
+    | Undo
 )
 
 

@@ -16,6 +16,10 @@ MAX_BUDGET = 100_000
 """Memories that one arm may find."""
 MAX_LIMIT = 1_000_000
 """Memories that one call may return."""
+KINDS = ("memory", "fact", "event", "episode")
+"""What a recall may return."""
+MEMORIES = KINDS[:1]
+"""What a recall returns if nothing else is asked for."""
 UNBOUNDED = 2**31
 """The largest token budget; stands for no budget."""
 
@@ -25,7 +29,7 @@ class Question:
     """A question to one agent; with a filter the text may be empty, and lists the newest memories.
 
     thinking_budget: the most memories that each arm may find.
-    max_tokens: the token budget of the returned memories.
+    max_tokens: the token budget of the returned memories as a prompt.
     limit: the most memories to return; None for as many as fit.
     filter: which memories may be returned.
     now: microseconds UTC, the reference time for words like "last week".
@@ -34,6 +38,7 @@ class Question:
     as_world: microseconds UTC; the memory's event had begun by then, and was still valid.
     min_confidence: if the probability of an answer is lower, nothing is returned.
     packing: how to pack a subgraph; None for no subgraph.
+    kinds: what to return, some of `KINDS`.
     """
 
     text: str
@@ -48,6 +53,7 @@ class Question:
     as_world: int | None = None
     min_confidence: float = 0.0
     packing: Packing | None = None
+    kinds: tuple[str, ...] = MEMORIES
 
     def __post_init__(self) -> None:
         if self.text or not self.filter:
@@ -56,8 +62,21 @@ class Question:
             raise InputError(
                 "an empty query lists memories: it takes no pack and no min_confidence"
             )
+        if self.kinds != MEMORIES:
+            self._check_kinds()
         check_count(self.thinking_budget, "thinking_budget", 1, MAX_BUDGET)
         check_count(self.max_tokens, "max_tokens", 1, UNBOUNDED)
         if self.limit is not None:
             check_count(self.limit, "limit", 1, MAX_LIMIT)
         check_number(self.min_confidence, "min_confidence", 0, 1)
+
+    def _check_kinds(self) -> None:
+        if not self.kinds or not set(self.kinds) <= set(KINDS):
+            raise InputError(f"kinds must be some of {', '.join(KINDS)}, got {self.kinds!r}")
+        if not self.text:
+            raise InputError("an empty query lists memories: it takes no other kinds")
+        if KINDS[0] not in self.kinds and (self.packing is not None or self.min_confidence):
+            raise InputError(
+                "pack and min_confidence need the memories: add 'memory' to kinds, or leave them "
+                "out"
+            )

@@ -69,6 +69,8 @@ from recollex_engine.domain import fact_schema
 NONE = 0xFFFFFFFF
 NETWORKS = ("world", "agent", "opinion")
 """The three networks of Memora, section 2.1; a network's index is its number in the column."""
+OPINION = NETWORKS.index("opinion")
+"""A memory of this network does not change once it is formed."""
 
 CLOSED = ("closed_by", "forgotten_by", *fact_schema.CLOSED)
 """The columns whose items are written once, later: from 0 to the number of an operation. All other
@@ -90,6 +92,13 @@ AMENDS = "amends"
 """In the payload of a correction: the text stays. Versions before it read a plain correction."""
 ERASE = "erase"
 """The kind of the operation that says that other operations were erased, by whom and why."""
+EXTRACT = "extract"
+"""The kind of the operation that says from which memories facts were drawn. It changes no column
+beside those of every operation; see `mind.extraction_log`."""
+DRAWN = "extraction"
+"""The name in the metadata of a fact that was drawn from memories; its value names the prompt. The
+name `EVIDENCE` has the ids of these memories."""
+EVIDENCE = "evidence"
 HOLE = "hole"
 """A key of a stub: the memory, fact or event of the record was erased. Its number stays.
 The value is the number of passages for a memory, else true."""

@@ -14,6 +14,7 @@ from recollex_engine.domain.checks import (
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.domain.trust import Stamp, check_stamp
 from recollex_engine.errors import InputError
+from recollex_engine.text.entity_types import EntityType, check_type
 
 MAX_BATCH = 100_000
 """Memories in one call."""
@@ -25,6 +26,7 @@ class Statement:
 
     said_at: microseconds UTC; None for the time of recording.
     valid_until: microseconds UTC at which it stops being true; None if it has no end.
+    types: what entities are, as the caller says: pairs (one of ``entities``, its type).
     role: the number of the speaker's role, see `roles`; 0 if unknown.
     source, trust: its stamp, see `trust`; the caller's, never the text's.
     """
@@ -38,6 +40,7 @@ class Statement:
     document: str | None = None
     speaker: str | None = None
     entities: tuple[str, ...] = ()
+    types: tuple[tuple[str, EntityType], ...] = ()
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
     valid_until: int | None = None
@@ -52,6 +55,10 @@ class Statement:
                 check_text(value, "document_id" if name == "document" else name, MAX_NAME)
         for name in ("entities", "tags"):
             check_names(getattr(self, name), name)
+        for name, kind in self.types:
+            check_type(kind, f"the type of {name!r}")
+            if name not in self.entities:
+                raise InputError(f"entities must have {name!r}, whose type is given")
         if self.said_at is not None and not -OPEN_END < self.said_at < OPEN_END - 1:
             raise InputError(f"event_at is beyond the ends of time: {self.said_at} microseconds")
         if self.valid_until is not None and not -OPEN_END < self.valid_until < OPEN_END:

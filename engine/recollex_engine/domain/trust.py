@@ -137,17 +137,3 @@ def mark(source: str | None, trust: str | None) -> str:
     if trust == LEVELS[FULL]:
         return ""
     return f"source: {source}" + ("" if trust == source else f", trusted as {trust}")
-
-
-def prompt_line(said: str, text: str, source: str | None, trust: str | None) -> str:
-    r"""Return a memory as a line of a prompt that marks sources; ``said``: its date.
-
-    Further lines of a marked text are indented, so that none looks like another memory.
-
-    >>> prompt_line("May 4", "Rain.\n[May 5] Sun.", "web", "web")
-    '[May 4; source: web] Rain.\n    [May 5] Sun.'
-    """
-    about = mark(source, trust)
-    if not about:
-        return f"[{said}] {text}"
-    return f"[{said}; {about}] " + "\n    ".join(text.splitlines())

@@ -5,8 +5,16 @@ from datetime import datetime
 from typing import Any
 
 from recollex_engine.clock import from_micros
+from recollex_engine.domain.fact_schema import ARCHIVED
 from recollex_engine.domain.intervals import Moments, to_moments
-from recollex_engine.facts.events import AGGREGATES, EPISODE, edges_from, edges_to, event_visible_at
+from recollex_engine.facts.events import (
+    AGGREGATES,
+    EPISODE,
+    edges_from,
+    edges_to,
+    event_status,
+    event_visible_at,
+)
 from recollex_engine.facts.fact_view import FactView
 
 
@@ -45,6 +53,8 @@ def read_episode(view: FactView, key: int) -> Episode | None:
     """Return an episode by its number in `event_ids`, or None if the cut does not see it."""
     version = view.version_of(key, "event")
     if version is None or view.data("event_kind")[version] != EPISODE:
+        return None
+    if event_status(view, key) == ARCHIVED:
         return None
     members = [edge.target for edge in edges_from(view, key) if edge.relation == AGGREGATES]
     seen = {

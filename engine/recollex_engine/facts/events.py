@@ -12,9 +12,10 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from recollex_engine.clock import from_micros, to_micros
-from recollex_engine.domain.fact_schema import BETWEEN_EVENTS, EVENT_KINDS, RELATIONS
+from recollex_engine.domain.fact_schema import ARCHIVED, BETWEEN_EVENTS, EVENT_KINDS, RELATIONS
 from recollex_engine.domain.intervals import (
     OPEN_START,
     Moments,
@@ -25,6 +26,7 @@ from recollex_engine.domain.intervals import (
 )
 from recollex_engine.domain.literals import Mention
 from recollex_engine.domain.trust import LEVELS
+from recollex_engine.domain.zones import in_zone
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import FactList
 from recollex_engine.state.chain import NONE
@@ -131,6 +133,7 @@ class Edge:
     relation: int
     target: int
     qualifier: int
+    zone: int
 
 
 def event_visible_at(view: FactView, key: int) -> int | None:
@@ -160,6 +163,11 @@ def event_visible_at(view: FactView, key: int) -> int | None:
     return latest
 
 
+def event_status(view: FactView, key: int) -> str:
+    """Return the status of the newest covered version of an event or episode."""
+    return str(view.columns.label(view.data("event_status")[view.version_of(key, "event")]))
+
+
 def edges_from(view: FactView, key: int) -> list[Edge]:
     """Return the edges of an event's or episode's newest version, and its links, oldest first."""
     current = view.version_of(key, "event")
@@ -181,7 +189,7 @@ def edges_to(view: FactView, kind: str, target: int) -> Iterator[Edge]:
 
 
 def _edge(view: FactView, entry: int) -> Edge:
-    names = ("edge_source", "edge_relation", "edge_target", "edge_qualifier")
+    names = ("edge_source", "edge_relation", "edge_target", "edge_qualifier", "edge_zone")
     return Edge(*(view.data(name)[entry] for name in names))
 
 
@@ -202,7 +210,7 @@ def read_event(view: FactView, key: int) -> Event | None:
         elif edge.relation == PARTICIPANT:
             participants[Participant(view.entity_name(edge.target), qualifier)] = None
         elif edge.relation == TIME:
-            times.append(from_micros(edge.target))
+            times.append(in_zone(edge.target, label(edge.zone)))
         elif edge.relation == TIME_TEXT:
             times.append(str(label(edge.target)))  # type: ignore[arg-type]
         elif edge.relation == MENTIONED:
@@ -244,6 +252,14 @@ def _seen_link(view: FactView, edge: Edge, other: int) -> EventLink | None:
     return EventLink(id, RELATIONS[edge.relation], view.columns.label(edge.qualifier))
 
 
+def archived(view: FactView) -> npt.NDArray[np.bool_]:
+    """Return bool[versions of events]: those that archive an event or an episode."""
+    status = view.columns.column["event_status"].buffer[: view.count_of("event")]
+    label = view.columns.dictionary["labels"].get(f"q:{ARCHIVED}")
+    found: npt.NDArray[np.bool_] = status == (NONE if label is None else label)
+    return found
+
+
 def find_events(
     view: FactView,
     participant: str | None = None,
@@ -253,6 +269,8 @@ def find_events(
     overlaps: Span | None = None,
 ) -> list[int]:
     """Return the numbers of the visible events that meet every condition, in recorded order.
+
+    Archived ones are returned only if ``status`` asks for them.
 
     An event keeps its place when it is recorded again. Cost: the events of the participant or fact,
     else all events.
@@ -288,12 +306,13 @@ def _meets(
     view: FactView, key: int, status: str | None, during: Span | None, overlaps: Span | None
 ) -> bool:
     version = view.version_of(key, "event")
-    if status is not None and view.columns.label(view.data("event_status")[version]) != status:
+    if status is not None and event_status(view, key) != status:
         return False
-    start = np.array([view.data("span_start")[version]])
-    end = np.array([view.data("span_end")[version]])
+    if status is None and event_status(view, key) == ARCHIVED:
+        return False
+    start, end = view.data("span_start")[version], view.data("span_end")[version]
     return all(
-        span is None or bool(test(start, end, span)[0])
+        span is None or test(span).holds(start, end)
         for span, test in ((during, within), (overlaps, overlapping))
     )
 

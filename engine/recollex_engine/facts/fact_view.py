@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.fact_schema import CHAINS
-from recollex_engine.domain.intervals import Span, overlapping, related, within
-from recollex_engine.domain.literals import KINDS, to_column, to_record
+from recollex_engine.domain.literals import to_column
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.entity_merges import Identities
 from recollex_engine.state.fact_state import FactState, FactTables
+from recollex_engine.text.entity_types import ENTITY_TYPES, OTHER, EntityType
 
 Ordinals = npt.NDArray[np.int64]
 
@@ -188,10 +188,23 @@ class FactView:
             (e for e in self.entries("node_entity", entity) if recorded[e] <= self.op), None
         )
 
+    def entity_type(self, entity: int) -> EntityType:
+        """Return what an entity is, as the newest covered operation that says it has it."""
+        recorded = self.data("type_op")
+        for entry in self.entries("type_entity", entity):
+            if recorded[entry] <= self.op:
+                kind: EntityType = ENTITY_TYPES[self.data("type_code")[entry]]
+                return kind
+        return OTHER
+
+    def head(self, keys: str, key: int) -> int:
+        """Return the newest entry of a chain of `CHAINS`, which the view may not cover, or NONE."""
+        head = self.tables.heads[keys]
+        return int(head[key]) if key < len(head) else NONE
+
     def entries(self, keys: str, key: int) -> Iterator[int]:
         """Yield the entries of a chain of `CHAINS`, newest first; the view may not cover some."""
-        head = self.tables.heads[keys]
-        entry = int(head[key]) if key < len(head) else NONE
+        entry = self.head(keys, key)
         if entry != NONE:
             previous = self.data(CHAINS[keys])
             while entry != NONE:
@@ -222,7 +235,7 @@ class FactView:
             visible &= (self.array("fact_start") <= self.world) & (
                 self.array("fact_end") > self.world
             )
-        return self._trusted(np.flatnonzero(visible))
+        return self.trusted(np.flatnonzero(visible))
 
     def seen(self, versions: Ordinals) -> Ordinals:
         """Return those of ``versions`` that the cut sees, ascending."""
@@ -233,9 +246,10 @@ class FactView:
             visible &= (self.array("fact_start")[versions] <= self.world) & (
                 self.array("fact_end")[versions] > self.world
             )
-        return self._trusted(versions[visible])
+        return self.trusted(versions[visible])
 
-    def _trusted(self, versions: Ordinals) -> Ordinals:
+    def trusted(self, versions: Ordinals) -> Ordinals:
+        """Return those of ``versions`` whose trust is at least that of the view."""
         if not self.least_trust:
             return versions
         kept = [self.trust(each) >= self.least_trust for each in versions.tolist()]
@@ -244,17 +258,46 @@ class FactView:
 
     def of_subject(self, entity: int) -> Ordinals:
         """Return the visible facts whose subject is an entity, or was merged into it."""
-        return self.seen(self._walk("fact_subject", self._one(entity), None))
+        return self.seen(self._walk("fact_subject", self.members(entity), None))
 
     def of_object(self, entity: int) -> Ordinals:
         """Return the visible facts whose object is an entity, or was merged into it."""
-        return self.seen(self._walk("fact_entity", self._one(entity), "fact_entity_fact"))
+        return self.seen(self._walk("fact_entity", self.members(entity), "fact_entity_fact"))
 
     def of_evidence(self, memories: Sequence[int]) -> Ordinals:
         """Return the visible facts that cite one of ``memories``, by their ordinals."""
         return self.seen(self._walk("fact_evidence", memories, "fact_evidence_fact"))
 
-    def _one(self, entity: int) -> tuple[int, ...]:
+    def names_entity(self, entity: int) -> bool:
+        """Return whether a visible fact names an entity, or one that was merged into it."""
+        facts, count = self.data("fact_entity_fact"), self.count
+        for member in self.members(entity):
+            for version in self.entries("fact_subject", member):
+                if version < count and self.is_visible(version):
+                    return True
+            for entry in self.entries("fact_entity", member):
+                if facts[entry] < count and self.is_visible(facts[entry]):
+                    return True
+        return False
+
+    def synonyms(self, entity: int) -> list[tuple[int, float]]:
+        """Return (entity, similarity) along the synonymy edges of a phrase, the most similar first.
+
+        Both ends as the merges of the view make them; only entities that visible facts name.
+        """
+        root, recorded = self.root(entity), self.data("synonym_op")
+        others, weights = self.data("synonym_other"), self.data("synonym_weight")
+        found: dict[int, float] = {}
+        for member in self.members(root):
+            for entry in self.entries("synonym_entity", member):
+                other = self.root(others[entry])
+                if recorded[entry] <= self.op and other != root:
+                    found[other] = max(found.get(other, 0.0), float(weights[entry]))
+        shown = [(other, weight) for other, weight in found.items() if self.names_entity(other)]
+        return sorted(shown, key=lambda each: (-each[1], each[0]))
+
+    def members(self, entity: int) -> tuple[int, ...]:
+        """Return the entities that are the same as ``entity`` in this view, with itself."""
         root = self.root(entity)
         return self.identities.members(root) if root in self.state.linked else (root,)
 
@@ -265,65 +308,7 @@ class FactView:
         facts = self.data(to)
         return np.array([facts[entry] for entry in entries], np.int64)
 
-    def find(
-        self,
-        subject: str | None = None,
-        predicate: str | None = None,
-        object: object = None,
-        evidence: Sequence[int] | None = None,
-        during: Span | None = None,
-        overlaps: Span | None = None,
-        relation: str | None = None,
-        to: Span | None = None,
-    ) -> Ordinals:
-        """Return the visible facts that meet every condition given, in recorded order.
-
-        object: a name, or a literal (see `literals`). evidence: the fact cites one of these
-        memories. during: the valid time lies within this span. overlaps: the valid time shares a
-        moment with this span. relation and to: the valid time has this relation (Allen) to the span
-        ``to``. Cost: the facts of the subject, else of the object or evidence, else all facts.
-        """
-        columns = self.columns
-        nothing = np.empty(0, np.int64)
-        record = None if object is None else to_record(object)
-        chosen: list[Ordinals] = []
-        if subject is not None:
-            if (entity := self.entity(subject)) is None:
-                return nothing
-            chosen.append(self.of_subject(entity))
-        if record is not None and "entity" in record:
-            if (entity := self.entity(record["entity"])) is None:
-                return nothing
-            if not chosen or len(chosen[0]):
-                chosen.append(self.of_object(entity))
-        if evidence is not None:
-            chosen.append(self.of_evidence(evidence))
-        found = chosen[0] if chosen else self.all()
-        for other in chosen[1:]:
-            found = np.intersect1d(found, other, assume_unique=True)
-        if predicate is not None:
-            label = columns.dictionary["labels"].get(f"p:{predicate}")
-            if label is None:
-                return nothing
-            found = found[self.array("fact_predicate")[found] == label]
-        if record is not None and "entity" not in record:
-            number = self._number(record)
-            if number is None:
-                return nothing
-            kind = KINDS.index(next(iter(record)))
-            same = self.array("fact_object")[found] == number
-            found = found[same & (self.array("fact_kind")[found] == kind)]
-        for span, test in ((during, within), (overlaps, overlapping)):
-            if span is not None:
-                found = found[test(*self._valid(found), span)]
-        if relation is not None and to is not None:
-            found = found[related(relation, *self._valid(found), to)]
-        return found
-
-    def _valid(self, versions: Ordinals) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        return self.array("fact_start")[versions], self.array("fact_end")[versions]
-
-    def _number(self, record: dict[str, Any]) -> int | None:
+    def literal(self, record: dict[str, Any]) -> int | None:
         """Return the number of a literal in its column; None for a text that is not stored."""
         missing: list[str] = []
 

@@ -9,11 +9,15 @@ import numpy as np
 
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.intervals import Moments, relation, to_moments
-from recollex_engine.domain.literals import KINDS, Mention, Source, from_column
+from recollex_engine.domain.literals import KINDS, TIME, Mention, Source, from_column
 from recollex_engine.domain.trust import LEVELS
+from recollex_engine.domain.zones import in_zone
 from recollex_engine.facts.conflicts import conflicts_of, overlap
 from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.state.chain import NONE
+
+FEW = 4
+"""Up to so many ids are read one by one, which takes less time than to gather them."""
 
 Value = str | int | float | bool | datetime | Mention
 
@@ -50,9 +54,9 @@ class Fact:
     """One version of a fact, as one cut sees it.
 
     object: an entity's name, or a literal; kind says which ("entity", "text", "number", "boolean",
-    "time", "mention"). valid: when it was true, [start, end), None for an open end. recorded: when
-    the engine knew it, [start, end); the end is None if the cut knows no end. evidence: ids of
-    memories.
+    "time", "mention"). A time is in the zone in which it was said. valid: when it was true,
+    [start, end), None for an open end. recorded: when the engine knew it, [start, end); the end is
+    None if the cut knows no end. evidence: ids of memories.
     """
 
     id: str
@@ -168,9 +172,9 @@ def read_fact(view: FactView, version: int, id: str | None = None) -> Fact:
         id=id,
         subject=view.entity_name(data("fact_subject")[version]),
         predicate=columns.known_label(data("fact_predicate")[version]),
-        object=from_column(
-            kind, data("fact_object")[version], columns.known_label, view.entity_name
-        ),
+        object=in_zone(data("fact_object")[version], columns.label(data("fact_zone")[version]))
+        if kind == TIME
+        else from_column(kind, data("fact_object")[version], columns.known_label, view.entity_name),
         kind=KINDS[kind],
         valid=to_moments(data("fact_start")[version], data("fact_end")[version]),
         recorded=(from_micros(start), None if end is None else from_micros(end)),
@@ -198,8 +202,10 @@ def read_conflict(view: FactView, version: int, other: int) -> Conflict:
 
 
 def _memory_ids(view: FactView, memories: list[int]) -> tuple[str, ...]:
-    ids = view.data("id")
-    return tuple(view.columns.dictionary["ids"].strings([ids[memory] for memory in memories]))
+    ids, dictionary = view.data("id"), view.columns.dictionary["ids"]
+    if len(memories) <= FEW:
+        return tuple(dictionary.string(ids[memory]) for memory in memories)
+    return tuple(dictionary.strings([ids[memory] for memory in memories]))
 
 
 class FactList(Sequence[Fact]):

@@ -28,6 +28,7 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START, Position
 from recollex_engine.storage.disk import flush, make_folder, open_file, replace_file, write_at
 from recollex_engine.storage.formats import unknown_format
+from recollex_engine.storage.pooled_file import PooledFile
 
 NAME = "HEAD"
 SLOT_BYTES = 512
@@ -81,7 +82,7 @@ class HeadFile:
 
     def __init__(self, log: Path) -> None:
         self.path = log.with_name(NAME)
-        self._fd = -1
+        self._file: PooledFile | None = None
         self._next = 0  # the slot to write
         self._written: Head | None = None
         self._is_durable = True
@@ -117,34 +118,35 @@ class HeadFile:
         if self._written is not None and head.op <= self._written.op:
             return
         try:
-            if self._fd < 0:
-                self._fd = self._opened()
-            write_at(self._fd, _encode(head), self._next * SLOT_BYTES, self.path)
+            if self._file is None:
+                self._file = self._found()
+            with self._file as fd:
+                write_at(fd, _encode(head), self._next * SLOT_BYTES, self.path)
         except OSError:
             return
         self._written, self._next, self._is_durable = head, 1 - self._next, False
 
     def sync(self) -> None:
         """Return once the last written head is on the disk."""
-        if not self._is_durable:
+        if not self._is_durable and self._file is not None:
             with contextlib.suppress(OSError):
-                flush(self._fd)
+                with self._file as fd:
+                    flush(fd)
                 self._is_durable = True
 
     def close(self) -> None:
-        """Close the descriptor; the next write opens the file again."""
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            os.close(fd)
+        """Close the file; the next write opens it again."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
-    def _opened(self) -> int:
+    def _found(self) -> PooledFile:
+        """Return the file, which is made if it is missing."""
         if self._written is None:
             self.read()
-        try:
-            return open_file(self.path, os.O_RDWR)
-        except FileNotFoundError:
+        if not self.path.exists():
             replace_file(self.path, bytes(2 * SLOT_BYTES))
-            return open_file(self.path, os.O_RDWR)
+        return PooledFile(self.path, os.O_RDWR)
 
 
 def _encode(head: Head) -> bytes:

@@ -283,15 +283,19 @@ class LogFollower:
 
 def position_before(folder: Path, since: int) -> Position:
     """Return the beginning of the last file whose earlier files end before ``since``."""
+    return next((each for each in starts(folder) if each.recorded_at < since), START)
+
+
+def starts(folder: Path) -> Iterator[Position]:
+    """Yield the beginnings of the files, the newest first."""
     for number in reversed(file_numbers(folder)):
         file = LogFile(folder, number)
         try:
             position = decode_header(file.read(0, _HEADER_BYTES).partition(b"\n")[0], file.path)
         finally:
             file.close()
-        if position is not None and position.recorded_at < since:
-            return position
-    return START
+        if position is not None:
+            yield position
 
 
 def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation | None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from recollex_engine import fork
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
 from recollex_engine.log.durability import Durability, GroupCommit
 from recollex_engine.log.files import (
@@ -36,11 +35,11 @@ from recollex_engine.storage.disk import (
     FolderFlush,
     flush,
     make_folder,
-    open_file,
     replace_file,
     store_full,
     write_at,
 )
+from recollex_engine.storage.pooled_file import PooledFile
 
 WORTH_COMPRESSING = range(16 << 10, (256 << 10) + 1)
 """Sizes in bytes of a last file that closing compresses. Compressing a smaller file saves no disk
@@ -61,8 +60,8 @@ class LogWriter:
     may consume the transactions that are read.
 
     Invariant: the file ends at `position`, or the bytes after it are left from a failed write and
-    the next write overwrites them. The file is opened when it is first written or flushed, so ten
-    thousand agents that only answer recalls hold no descriptor.
+    the next write overwrites them. The file is a `PooledFile` from the first write or flush on, so
+    ten thousand agents hold no descriptor here.
 
     A KeyboardInterrupt at any line leaves the log as it was, or with the whole transaction; the
     next call completes or undoes what was half done. After one during the sealing of a file, see
@@ -99,11 +98,10 @@ class LogWriter:
         self._commits = GroupCommit(durability, self._flush, f"the log {folder}", on_flush)
         self._lock = threading.RLock()  # guards position, and the bytes after it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
-        self._fd = -1
+        self._file: PooledFile | None = None
         self._names = FolderFlush()
         self._torn = False  # set while bytes after `position` may be in the file
         self._sealing = False  # set while `_position` may be of another file than the last
-        fork.register(self)
         if not file_numbers(folder):
             if start not in (None, START):
                 raise CorruptError(folder, f"the log up to operation {start.op}", "no files")
@@ -159,12 +157,13 @@ class LogWriter:
                 operations = seal_operations(self._cipher, before.op, recorded_at, operations)
             lines, chain = encode_transaction(before, recorded_at, operations, salts)
             path = plain_path(self.folder, before.file)
-            fd = self._opened()
+            file = self._opened()
             op, offset = before.op + len(operations), before.offset + len(lines)
             after = Position(before.file, offset, op, recorded_at, chain)
             self._torn = True
             try:
-                write_at(fd, lines, before.offset, path)
+                with file as fd:
+                    write_at(fd, lines, before.offset, path)
             except BaseException:  # a full disk, or a KeyboardInterrupt
                 self._cut()
                 raise
@@ -189,13 +188,6 @@ class LogWriter:
                     self._cut()
                     self._commits.check()
 
-    def after_fork(self) -> None:
-        """Close the child's descriptors; the parent alone writes the log."""
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            os.close(fd)
-        self._head.close()
-
     def poison(self, cause: BaseException) -> None:
         """Refuse every later call: the state that the caller derived from the log may be wrong."""
         self._commits.poison(cause)
@@ -217,9 +209,10 @@ class LogWriter:
             before = self._position
             if before.offset <= max(size, len(encode_header(before.file, before))):
                 return False
-            fd = self._opened()
+            file = self._opened()
             try:
-                flush(fd)
+                with file as fd:
+                    flush(fd)
             except OSError as error:
                 self._commits.poison(error)
                 raise store_full(error, plain_path(self.folder, before.file), "seal it") from error
@@ -233,9 +226,9 @@ class LogWriter:
                 else:
                     self._sealing = False
                 raise
-            self._fd, self._position = opened, after
+            self._file, self._position = opened, after
             self._sealing = False
-            os.close(fd)
+            file.close()
             return True
 
     def cut(self, end: Position) -> Path | None:
@@ -272,9 +265,7 @@ class LogWriter:
         """
         self.sync()
         with self._descriptor_lock, self._lock:
-            if self._fd >= 0:
-                os.close(self._fd)
-                self._fd = -1
+            self._close_file()
             try:
                 self._position = rewriting(self._position)
             except BaseException as error:
@@ -290,16 +281,14 @@ class LogWriter:
         whole = False
         try:
             self._commits.close()
-            whole = self._fd >= 0 and not self._commits.has_failed
+            whole = self._file is not None and not self._commits.has_failed
         finally:
             with self._descriptor_lock, self._lock:
                 if self._torn and whole:
                     self._cut()
                 self._head.sync()
                 self._head.close()
-                fd, self._fd = self._fd, -1
-                if fd >= 0:
-                    os.close(fd)
+                self._close_file()
         if (
             whole
             and not self._torn
@@ -355,29 +344,37 @@ class LogWriter:
         replace_file(plain_path(self.folder, file), header)
         return Position(file, len(header), before.op, before.recorded_at, before.chain)
 
-    def _open_file(self, file: int) -> int:
-        return open_file(plain_path(self.folder, file), os.O_RDWR)
+    def _open_file(self, file: int) -> PooledFile:
+        """Return a log file for writing, opened once: an error shows here."""
+        opened = PooledFile(plain_path(self.folder, file), os.O_RDWR)
+        with opened:
+            return opened
 
-    def _opened(self) -> int:
-        """Return the current file's descriptor; raise `StoreFullError` if it cannot be opened."""
+    def _opened(self) -> PooledFile:
+        """Return the current file, in plain form; raise `StoreFullError` if it cannot be opened."""
         with self._lock:
-            if self._fd < 0:
+            if self._file is None:
                 file = self._position.file
                 try:
                     restore_file(self.folder, file, self._position.offset)
-                    self._fd = self._open_file(file)
+                    self._file = self._open_file(file)
                     self._names = FolderFlush(self.folder)
                 except OSError as error:
                     raise store_full(error, plain_path(self.folder, file), "open it") from error
-            return self._fd
+            return self._file
+
+    def _close_file(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
 
     def _cut(self) -> None:
         """Remove the bytes that a failed write left after `position`."""
         try:
-            fd = self._opened()
-            if os.fstat(fd).st_size > self._position.offset:  # else nothing was written
-                os.ftruncate(fd, self._position.offset)
-                flush(fd)  # before other bytes take their place: a mixture would look damaged
+            with self._opened() as fd:
+                if os.fstat(fd).st_size > self._position.offset:  # else nothing was written
+                    os.ftruncate(fd, self._position.offset)
+                    flush(fd)  # before other bytes take their place: a mixture would look damaged
             self._torn = False
         except OSError as error:  # a whole line may remain, which would count after a crash
             self._commits.poison(error)
@@ -388,8 +385,9 @@ class LogWriter:
                 covered = Head.of(self._position)
             if self._before_flush is not None:
                 self._before_flush()
-            if self._fd >= 0 or plain_path(self.folder, self._position.file).exists():
-                flush(self._opened())  # else it is compressed, and so durable
+            if self._file is not None or plain_path(self.folder, self._position.file).exists():
+                with self._opened() as fd:
+                    flush(fd)  # else it is compressed, and so durable
             self._names.flush()
             self._head.write(covered)
             return covered.op

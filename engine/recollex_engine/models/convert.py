@@ -7,6 +7,9 @@
         tokenizer.json     as published, with padding and truncation off
         description.json   the description, and the SHA-256 of the two files above
 
+The name ends in ``-unsigned`` where the weights are: see `processor.saturates`. The vectors and the
+fingerprint are the same, so an agent may move from one processor to another.
+
 ``<cache>`` is ``RECOLLEX_CACHE``, or ``~/.cache/recollex``. A folder is written under a temporary
 name and renamed, so another process sees all of it or nothing. If two processes convert at the same
 time, the second keeps the first one's folder.
@@ -36,6 +39,7 @@ from recollex_engine.models.description import (
     read_json,
     to_json,
 )
+from recollex_engine.models.processor import saturates
 from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import Weights, find_weights, is_folder, sha256_of
 from recollex_engine.waiting import waiting
@@ -146,7 +150,8 @@ def cache_folder() -> Path:
 
 def _place(description: ModelDescription, identity: str, precision: GraphPrecision) -> Path:
     name = description.name.replace("/", "--")
-    return cache_folder() / f"{name}-{identity}-{precision}-v{CONVERTER_VERSION}"
+    weights = "-unsigned" if precision == "int8" and saturates() else ""
+    return cache_folder() / f"{name}-{identity}-{precision}-v{CONVERTER_VERSION}{weights}"
 
 
 def damage(place: Path) -> str | None:
@@ -272,14 +277,14 @@ def _graph(weights: Weights, tokenizer: str, precision: GraphPrecision) -> bytes
     if classifier:
         if precision != "int8":
             return float_score_graph(classifier, half=precision == "fp16")
-        return int8_score_graph(
-            classifier, _spreads(bert, float_score_graph(classifier, taps=True), words)
-        )
+        spreads = _spreads(bert, float_score_graph(classifier, taps=True), words)
+        return int8_score_graph(classifier, spreads, not saturates())
     pooling, normalise = weights.description.pooling, weights.description.normalise
     if precision != "int8":
         return float_graph(bert, pooling, normalise, half=precision == "fp16")
     tapped = float_graph(bert, "mean", False, taps=True)
-    return int8_graph(bert, pooling, normalise, _spreads(bert, tapped, words))
+    spreads = _spreads(bert, tapped, words)
+    return int8_graph(bert, pooling, normalise, spreads, not saturates())
 
 
 def _spreads(bert: Bert, tapped: bytes, tokenizer: Any) -> Mapping[int, Floats]:

@@ -25,7 +25,7 @@ from recollex_engine.models.onnx_folder import read_onnx_folder
 from recollex_engine.models.pairs import Pair, PairTokenizer, StoredPieces
 from recollex_engine.models.score_cache import ScoreCache
 from recollex_engine.models.session import open_tokenizer
-from recollex_engine.models.weights import is_folder
+from recollex_engine.models.weights import are_weights_here, is_folder
 
 DEFAULT_CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 """The reranker of TEMPR 3.3 and Memora 3.3.2, trained on MS MARCO."""
@@ -224,18 +224,26 @@ def load_cross_encoder(
             says what to type.
 
     """
-    place = name_or_folder
-    if is_folder(name_or_folder):
-        key = str(Path(name_or_folder).resolve())
-    else:
-        key = place = str(name_or_folder)
-        if "/" not in key:
-            key = place = f"cross-encoder/{key}"
+    place = _place(name_or_folder)
+    key = str(place.resolve()) if isinstance(place, Path) else place
     with _loading:
         chosen = fastest_precision(place, _open) if precision == "auto" else precision
         if (key, chosen) not in _loaded:
             _loaded[key, chosen] = _open(place, chosen)
         return _loaded[key, chosen]
+
+
+def has_cross_encoder(name_or_folder: str | Path = DEFAULT_CROSS_ENCODER) -> bool:
+    """Return whether the weights of this name or folder are on this machine; asks no network."""
+    return are_weights_here(_place(name_or_folder))
+
+
+def _place(name_or_folder: str | Path) -> str | Path:
+    """Return the folder, or the name with its owner."""
+    if is_folder(name_or_folder):
+        return Path(name_or_folder)
+    name = str(name_or_folder)
+    return name if "/" in name else f"cross-encoder/{name}"
 
 
 def _open(place: str | Path, precision: Precision) -> CrossEncoder:

@@ -12,6 +12,7 @@ Pooling = Literal["mean", "cls", "score", "tokens"]
 BLOCK = 8
 """Components of a vector that similarity reads at once; a dimension is a multiple of it."""
 MAX_DIMENSION = 8192
+_COSINES = ("semantic", "temporal", "entry", "link")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,16 @@ class Thresholds:
     entry: float = 0.5
     link: float | None = 0.7
     foreign: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, least in (*dict.fromkeys(_COSINES, -1.0).items(), ("foreign", 0.0)):
+            value = getattr(self, name)
+            if name == "link" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise InputError(f"{name} must be a number, got {value!r}")
+            if not least <= value <= 1:  # a NaN is refused, too
+                raise InputError(f"{name} must lie in [{least:g}, 1], got {value}")
 
 
 PAPER_THRESHOLDS = Thresholds()
@@ -102,6 +113,15 @@ def known_model(name: str) -> ModelDescription | None:
         if name in (description.name, description.repository, description.name.split("/")[-1]):
             return description
     return None
+
+
+def check_thresholds(thresholds: object) -> None:
+    """Raise `InputError` unless these are `Thresholds`."""
+    if not isinstance(thresholds, Thresholds):
+        raise InputError(
+            "thresholds must be a Thresholds, such as recollex.presets.Thresholds(semantic=0.3), "
+            f"got {thresholds!r}"
+        )
 
 
 def check_dimension(dimension: object, name: str) -> None:

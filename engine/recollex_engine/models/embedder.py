@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import Thresholds, check_dimension
+from recollex_engine.models.truncation import unwarned
 from recollex_engine.models.vocabulary import Ids
 
 Progress = Callable[[int], None]
@@ -70,7 +71,8 @@ def embed_all(
 
     Raises `ModelError` if it returns another shape, or values that are not finite floats.
     """
-    return _checked_vectors(embedder, embedder.embed(texts, threads, progress), texts)
+    vectors = unwarned(embedder.embed, texts, threads, progress)
+    return _checked_vectors(embedder, vectors, texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def embed_with_pieces(
     tell = getattr(type(embedder), "embed_with_pieces", None)
     if tell is None:
         return embed_all(embedder, texts, threads, progress), None
-    vectors, ids = tell(embedder, texts, threads, progress)
+    vectors, ids = unwarned(tell, embedder, texts, threads, progress)
     found = _checked_vectors(embedder, vectors, texts)
     if ids is None:
         return found, None

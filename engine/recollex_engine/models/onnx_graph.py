@@ -74,15 +74,16 @@ def float_graph(
 
 
 def int8_graph(
-    bert: Bert, pooling: Pooling, normalise: bool, spreads: Mapping[int, Floats]
+    bert: Bert, pooling: Pooling, normalise: bool, spreads: Mapping[int, Floats], signed: bool
 ) -> bytes:
     """Return the serialised int8 graph of ``bert``, the pooling as in `float_graph`.
 
     ``spreads[2n]`` and ``spreads[2n + 1]``, float32[dimension], are those of layer n's
     ``query_key_value`` and ``intermediate``. They should be powers of two: dividing by one of
-    them rounds nothing.
+    them rounds nothing. ``signed``: whether weights are stored as int8, otherwise as uint8 with a
+    zero point of 128; both are the same numbers. See `processor.saturates`.
     """
-    builder = _Int8Builder()
+    builder = _Int8Builder(signed)
     hidden, _ = builder.encode(bert, spreads, None)
     if pooling == "tokens":
         vector = hidden
@@ -112,12 +113,12 @@ def float_score_graph(classifier: Classifier, taps: bool = False, half: bool = F
     )
 
 
-def int8_score_graph(classifier: Classifier, spreads: Mapping[int, Floats]) -> bytes:
-    """Return the serialised int8 graph of a cross-encoder, ``spreads`` as in `int8_graph`.
+def int8_score_graph(classifier: Classifier, spreads: Mapping[int, Floats], signed: bool) -> bytes:
+    """Return the serialised int8 graph of a cross-encoder, the arguments as in `int8_graph`.
 
     ``input_ids``, ``token_type_ids`` int64[1, length] -> float32[1]. The head stays in floats.
     """
-    builder = _Int8Builder()
+    builder = _Int8Builder(signed)
     hidden, _ = builder.encode(classifier.bert, spreads, None, "token_type_ids")
     shape: list[int | str] = [1, "length"]
     return builder.model(
@@ -282,7 +283,11 @@ class _HalfBuilder(_FloatBuilder):
 
 
 class _Int8Builder(_FloatBuilder):
-    """The same graph with 8-bit linears."""
+    """The same graph with 8-bit linears, whose weights are ``signed`` or not."""
+
+    def __init__(self, signed: bool) -> None:
+        super().__init__()
+        self._signed = signed
 
     def table(self, words: Floats) -> str:
         columns, scales = quantise(words.T)
@@ -299,8 +304,10 @@ class _Int8Builder(_FloatBuilder):
         scales: Floats,
         bias: Floats | None,
     ) -> str:
-        inputs = [x, self.constant(columns), scale, self.constant(scales), zero]
-        inputs.append(self.constant(np.zeros(len(scales), dtype=np.int8)))
+        zeros = np.zeros(len(scales), np.int8)
+        held = (columns, zeros) if self._signed else (_unsigned(columns), _unsigned(zeros))
+        weights, weight_zeros = map(self.constant, held)
+        inputs = [x, weights, scale, self.constant(scales), zero, weight_zeros]
         if bias is not None:
             inputs.append(self.constant(bias))
         return self.op("MatMulIntegerToFloat", *inputs, domain=_RUNTIME)
@@ -326,6 +333,11 @@ class _Int8Builder(_FloatBuilder):
         product = self.op("Mul", self.product(quantised, one, zero, columns, scales, None), step)
         lift = _GELU_LIFT * (columns.sum(axis=0, dtype=np.int64) * scales)
         return self.op("Add", product, self.constant((part.bias - lift).astype(np.float32)))
+
+
+def _unsigned(numbers: NDArray[np.int8]) -> NDArray[np.uint8]:
+    """Return ``numbers`` + 128."""
+    return (numbers.astype(np.int16) + 128).astype(np.uint8)
 
 
 def quantise(weight: Floats) -> tuple[NDArray[np.int8], Floats]:

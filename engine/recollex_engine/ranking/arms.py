@@ -6,6 +6,7 @@ the quality of the list.
 """
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +20,12 @@ from recollex_kernels.vectors.nearest import best_of_rows, scan_top
 from recollex_kernels.words.keyword import search_words
 from recollex_kernels.words.postings import documents_of_all, phrase_rows
 
+Mask: TypeAlias = npt.NDArray[np.uint8]
+"""uint8[memories]: 1 for each memory that may be returned."""
 K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the usual choice for short texts (Anserini)."""
+UNBOUNDED = np.empty(0, np.float32)
+"""No term has a greatest idf."""
 ANY_COSINE = float("-inf")
 """The cosine threshold that every memory reaches."""
 COMPARED = 30
@@ -63,9 +68,7 @@ class ArmList:
         return ArmList(self.memories[:count], self.scores[:count], self.rows[:count])
 
 
-def holding(
-    view: View, phrase: npt.NDArray[np.uint32], allowed: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.uint32]:
+def holding(view: View, phrase: npt.NDArray[np.uint32], allowed: Mask) -> npt.NDArray[np.uint32]:
     """Return the memories of ``allowed`` with a passage that holds a phrase: ascending, each once.
 
     A phrase is a sequence of terms; NONE in it is the place of any stop word. Cost: the postings
@@ -135,13 +138,13 @@ class Words:
 def keyword(
     view: View,
     terms: npt.NDArray[np.uint32],
-    allowed: npt.NDArray[np.uint8],
+    allowed: Mask,
     budget: int,
     k1: float = K1,
     b: float = B,
     *,
     narrowed: bool = False,
-    caps: npt.NDArray[np.float32] | None = None,
+    caps: npt.NDArray[np.float32] = UNBOUNDED,
 ) -> Words:
     """Rank by BM25 with a memory as the document; the mean length is that of the view.
 
@@ -149,7 +152,7 @@ def keyword(
     ``allowed`` memories, so that a word counts as it does in an agent that holds these alone. Ten
     conversations in one agent, asked with a filter by the conversation: R@10 of LoCoMo is .037
     below that of ten agents with the view's idf, .003 with that of the allowed. The mean length
-    of the allowed changes nothing. caps: the greatest idf of each term, None for no bounds.
+    of the allowed changes nothing. caps: the greatest idf of each term.
 
     Equation (Kamphuis et al. 2020, "Lucene (accurate)"):
         score(d) = sum over q of ln(1 + (N - df + .5) / (df + .5)) * f / (f + norm(d))
@@ -169,7 +172,7 @@ def keyword(
     found, met, most, unknown = search_words(
         view.posting_lists,
         terms,
-        _without_bounds(words) if caps is None else caps,
+        caps,
         view.text_places,
         fixed,
         per_word,
@@ -190,12 +193,6 @@ def keyword(
     return Words(found_list, known, idf, fixed, per_word, most, unknown, tail, population)
 
 
-def _without_bounds(words: int) -> npt.NDArray[np.float32]:
-    """Return float32[words], all infinite, which the caller must not change."""
-    return _UNBOUNDED[:words] if words <= len(_UNBOUNDED) else np.full(words, np.inf, _F32)
-
-
-_UNBOUNDED = np.full(256, np.inf, np.float32)
 _scratch = WordScratch()
 _U32, _F32 = np.dtype(np.uint32), np.dtype(np.float32)  # np.empty takes half as long with a dtype
 
@@ -203,7 +200,7 @@ _U32, _F32 = np.dtype(np.uint32), np.dtype(np.float32)  # np.empty takes half as
 def semantic(
     view: View,
     query: npt.NDArray[np.float32],
-    allowed: npt.NDArray[np.uint8],
+    allowed: Mask,
     floor: float,
     budget: int,
     exact: bool,
@@ -252,7 +249,7 @@ def scan(
     first_row: int,
     end_row: int,
     query: npt.NDArray[np.float32],
-    allowed: npt.NDArray[np.uint8],
+    allowed: Mask,
     floor: float,
     budget: int,
 ) -> ArmList:
@@ -280,7 +277,7 @@ def compare(
     first_row: int,
     end_row: int,
     query: npt.NDArray[np.float32],
-    allowed: npt.NDArray[np.uint8],
+    allowed: Mask,
     floor: float,
     budget: int,
 ) -> ArmList:
@@ -315,7 +312,7 @@ def best_passages(
     view: View,
     rows: npt.NDArray[np.uint32],
     query: npt.NDArray[np.float32],
-    allowed: npt.NDArray[np.uint8],
+    allowed: Mask,
     floor: float,
     budget: int,
 ) -> ArmList:

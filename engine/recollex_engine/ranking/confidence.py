@@ -13,6 +13,9 @@ The best of many memories is similar to any question, so the number of memories 
 If the question names one of several speakers who were found, whose words stand above tells more
 than how similar they are: the likeness and the unknown words are then not read.
 
+A question whose letters are mostly not Latin has no confidence: what was fitted on some scripts was
+not calibrated on others.
+
 It detects weak evidence and a wrong speaker; a missing detail on a subject that the memories speak
 of, it detects less well.
 """

@@ -25,6 +25,7 @@ from recollex_engine.domain.roles import ASSISTANT, USER
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
+from recollex_engine.ranking.copies import order_copies
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_engine.ranking.later_statements import prefer_later
 from recollex_engine.ranking.small_stores import (
@@ -98,6 +99,8 @@ class Contextual:
                  candidates. An assistant's replies are long, and a reply of n passages scores by
                  the best of n: in a sum of logarithms of odds, the best of n draws must exceed
                  ln(n) more than one draw
+    copy         what exchanging places with the same text adds, if the question wants the latest or
+                 the first; see `copies`
     later        what a later statement needs to rank above the earlier one that says the same, if
                  the question asks for the present; see `later_statements`
 
@@ -141,7 +144,7 @@ class Contextual:
     dated: float = 1.0
     recency: float = 1.3
     order: float = 0.43
-    present: float = -2.0
+    present: float = -4.0
     addressed_keyword: float = 0.6
     addressed_question: float = 0.63
     role: float = 1.8
@@ -189,17 +192,18 @@ class Contextual:
             ),
             weights,
         )
-        hubs = view.columns.hubs.known(view.entities)
+        hubs = view.hubs.known(view.entities)
         memories, scores, associated, activation, seen, _ = contextual(*arguments, False, hubs)
         own = {}
         if self.associates:
             own["graph"] = ArmList(associated, activation, _NO_ROWS)
         signs = None
         if evidence.query is not None and evidence.words is not None:
-            seen[0] /= _known(evidence)
             signs = read_signs(seen, evidence.words.unknown, evidence.words.population)
         parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
         fused = Fused(memories, scores, parts, own, signs)
+        if evidence.cues.order:
+            fused = order_copies(evidence, fused)
         asks_for_present = evidence.cues.present and evidence.found is None
         return prefer_later(evidence, fused) if asks_for_present else fused
 
@@ -282,7 +286,7 @@ def _asked(evidence: Evidence, names_one: bool) -> Question:
     said = words if words is not None and best > 0 else _NO_WORDS
     scale = 1 / math.sqrt(best * said.most) if best > 0 else 0.0
     if scale and not names_one:
-        scale *= word_certainty(view, said)
+        scale *= word_certainty(view, said, evidence.analyzer)
     return (
         (
             *(view.posting_lists, said.tail, *view.own_words),

@@ -2,18 +2,23 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.checks import check_count
+from recollex_engine.domain.checks import check_count, check_flag, check_model
+from recollex_engine.errors import InputError
 from recollex_engine.models.backend_choice import Auto
 from recollex_engine.models.backends import Precision
-from recollex_engine.models.cross_encoder import DEFAULT_CROSS_ENCODER, load_cross_encoder
+from recollex_engine.models.cross_encoder import (
+    DEFAULT_CROSS_ENCODER,
+    has_cross_encoder,
+    load_cross_encoder,
+)
 from recollex_engine.models.pairs import StoredPieces
 from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.reranking import REPLACING, Combination
+from recollex_engine.ranking.reranking import REPLACING, Combination, check_combination
 from recollex_engine.state.word_pieces import find_pieces
 
 
@@ -28,9 +33,11 @@ class CrossEncoderReranker:
 
     model: a name or folder, see `load_cross_encoder`; it is loaded when first needed. precision:
     "int8", "fp32", "bf16" (OpenVINO), "fp16" (a GPU), or "auto" for the fastest on this machine.
-    threads: limit of the pairs, or batches of pairs, that run at once. `independent`: a pair's
-    score depends on no other pair. So with a combination that adds or multiplies, `rerank` need not
-    score the candidates that cannot be shown.
+    threads: limit of the pairs, or batches of pairs, that run at once. optional: where the weights
+    are not on this machine the list stays as it was (``trace.judged`` is 0) and nothing is
+    downloaded; otherwise the trace reports an error. They are looked for once a process.
+    `independent`: a pair's score depends on no other pair. So with a combination that adds or
+    multiplies, `rerank` need not score the candidates that cannot be shown.
 
     >>> CrossEncoderReranker().name
     'cross-encoder/ms-marco-MiniLM-L-6-v2'
@@ -40,16 +47,28 @@ class CrossEncoderReranker:
     precision: Precision | Auto = "int8"
     threads: int = 1
     dated: bool = True
+    optional: bool = False
     combination: Combination = REPLACING
     independent: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_model(self.model)
+        if self.precision not in (known := (*get_args(Precision), *get_args(Auto))):
+            raise InputError(f"precision must be one of {', '.join(known)}, got {self.precision!r}")
         check_count(self.threads, "threads", 1, 1024)
+        check_flag(self.dated, "dated")
+        check_flag(self.optional, "optional")
+        check_combination(self.combination)
 
     @property
     def name(self) -> str:
         """The model's name or folder."""
         return str(self.model)
+
+    @property
+    def available(self) -> bool:
+        """Whether it can run: always, unless it is ``optional`` and its weights are missing."""
+        return not self.optional or has_cross_encoder(self.model)
 
     def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
         """Return how well each memory answers the question: float64[n], in [0, 1].

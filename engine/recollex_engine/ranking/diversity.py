@@ -20,6 +20,7 @@ from recollex_kernels.fusing.diversity import (
     repeats,
     suspects,
 )
+from recollex_kernels.machine.top_k import unit
 
 _QUOTES = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u02bc": "'", **dict.fromkeys('"“”«»', " ")}
@@ -60,9 +61,10 @@ class Diversity:
     order, None switches MMR off. Equation:
         next = argmax over c not taken of
                balance * relevance[c] - (1 - balance) * max over s taken of cosine(c, s)
-    relevance is the score scaled to [0, 1] over the list, to be comparable with a cosine; the
-    cosine is that of the passages most similar to the question. limit: how many memories MMR takes;
-    the others follow in the given order.
+    relevance is the score scaled to [0, 1] over the list, to be comparable with a cosine; with
+    ``scaled`` False it is the score itself, as Memora prints it. The cosine is that of the passages
+    most similar to the question. limit: how many memories MMR takes; the others follow in the given
+    order.
 
     collapse: whether a memory that says the same as a better one is folded into it. It says the
     same if speaker, network and words are equal: the analyzer's words in their order, and the text
@@ -92,10 +94,12 @@ class Diversity:
     collapse: bool = False
     threshold: float | None = None
     limit: int = 100
+    scaled: bool = True
 
     def __post_init__(self) -> None:
         check_count(self.limit, "limit", 1, 100_000)
         check_flag(self.collapse, "collapse")
+        check_flag(self.scaled, "scaled")
         if self.balance is not None:
             check_number(self.balance, "balance", 0, 1)
         if self.threshold is not None:
@@ -121,12 +125,14 @@ class Diversity:
             kept = np.array([place for place, to in enumerate(into) if place == to], np.int64)
         order = kept
         if self.balance is not None:
-            scores = candidates.scores[kept].astype(np.float64)
+            relevance = candidates.scores[kept].astype(np.float64)
+            if self.scaled:
+                relevance = unit(relevance)
             if paired:
                 near = np.ascontiguousarray(similarities[np.ix_(kept, kept)])
-                chosen = mmr_of_gram(near, scores, self.balance, self.limit)
+                chosen = mmr_of_gram(near, relevance, self.balance, self.limit)
             else:
-                chosen = mmr(vectors, rows[kept], scores, self.balance, self.limit)
+                chosen = mmr(vectors, rows[kept], relevance, self.balance, self.limit)
             order = kept[chosen]
             if len(chosen) < len(kept):
                 order = np.concatenate([order, np.delete(kept, chosen)])
@@ -180,10 +186,25 @@ def fold(view: View, memories: npt.NDArray[np.uint32]) -> Diversified | None:
     What says the same: see `Diversity`. Cost: 5 us, and about 35 us and 3 us for each repetition
     where there are some.
     """
-    columns = _said_by(view)
-    if not len(repeats(memories[:FOLDED], *columns)):
+    if not len(repeats(memories[:FOLDED], *_said_by(view))):
         return None
-    pairs = repeats(memories, *columns).tolist()
+    into = repetitions(view, memories)
+    gone = sorted(place for group in into.values() for place in group)
+    stays = np.ones(len(memories), np.bool_)
+    stays[gone] = False
+    collapsed = {
+        kept - bisect_left(gone, kept): tuple(memories[group].tolist())
+        for kept, group in into.items()
+    }
+    return Diversified(np.flatnonzero(stays), collapsed)
+
+
+def repetitions(view: View, memories: npt.NDArray[np.uint32]) -> dict[int, list[int]]:
+    """Return place -> the places after it that say the same, ascending; see `Diversity`.
+
+    memories: uint32[n]. A place that says the same as an earlier one is no key.
+    """
+    pairs = repeats(memories, *_said_by(view)).tolist()
     said = _Said(view, memories)
     alike: dict[int, list[int]] = {}  # place -> the places of its fingerprint that stay
     into: dict[int, list[int]] = {}
@@ -195,14 +216,7 @@ def fold(view: View, memories: npt.NDArray[np.uint32]) -> Diversified | None:
                 break
         else:
             stay.append(later)
-    gone = sorted(place for group in into.values() for place in group)
-    stays = np.ones(len(memories), np.bool_)
-    stays[gone] = False
-    collapsed = {
-        kept - bisect_left(gone, kept): tuple(memories[group].tolist())
-        for kept, group in into.items()
-    }
-    return Diversified(np.flatnonzero(stays), collapsed)
+    return into
 
 
 class _Said:
@@ -233,7 +247,7 @@ class _Said:
             self._particulars[place] = (
                 int(view.buffer("speaker")[memory]),
                 int(view.buffer("network")[memory]),
-                *view.buffer("mention_entity")[first:end].tolist(),
+                *view.same_roots(view.buffer("mention_entity")[first:end].tolist()),
                 *particulars(self._text(place)),
             )
         return self._particulars[place]

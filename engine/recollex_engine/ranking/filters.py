@@ -6,17 +6,15 @@ A memory must be open in the view and pass the filter.
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from recollex_engine.domain.filter import Filter, bounds
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NONE
 from recollex_engine.domain.trust import FULL
+from recollex_engine.ranking.arms import Mask
 from recollex_engine.ranking.metadata_filters import mask_where
 from recollex_engine.state.view import View
 from recollex_kernels.memories.filters import keep_chain, mask_equal, mask_holding, mask_networks
-
-Mask = npt.NDArray[np.uint8]
 
 
 def admitted_memories(view: View, question: Question) -> Mask:
@@ -26,11 +24,18 @@ def admitted_memories(view: View, question: Question) -> Mask:
     O(memories) bytes per condition, and for tags, metadata and entities the memories that have
     them.
     """
-    mask = passing(view, question.filter, view.open)
-    if (moment := question.as_world) is not None:
-        mask = mask.copy()
-        start, end = view.of_memories("event_start"), view.of_memories("valid_end")
-        mask_holding(start, end, moment, mask)
+    return so_at(view, question.as_world, passing(view, question.filter, view.open))
+
+
+def so_at(view: View, moment: int | None, mask: Mask) -> Mask:
+    """Return ``mask`` narrowed to what was so at a time of the world; None narrows nothing.
+
+    A memory's event had begun by then, and its validity had not ended.
+    """
+    if moment is None:
+        return mask
+    mask = mask.copy()
+    mask_holding(view.of_memories("event_start"), view.of_memories("valid_end"), moment, mask)
     return mask
 
 
@@ -56,6 +61,10 @@ def passing(view: View, wanted: Filter, mask: Mask) -> Mask:
     if (event := bounds(wanted.event)) is not None:
         start, stop = view.of_memories("event_start"), view.of_memories("event_end")
         mask = view.columns.event_times.overlapping(start, stop, *event, mask)
+    if (moment := wanted.ends_after) is not None:
+        mask &= view.of_memories("valid_end") > moment
+    if (moment := wanted.ends_by) is not None:
+        mask &= view.of_memories("valid_end") <= moment
     if wanted.documents:
         mask = _mask_one_of(view, "document", _labels(view, "d", wanted.documents), mask)
     if wanted.sources:

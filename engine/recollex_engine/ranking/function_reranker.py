@@ -6,9 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.errors import RecollexError, RerankError
+from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text
+from recollex_engine.errors import InputError, RecollexError, RerankError
 from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.reranking import REPLACING, Combination, checked_scores
+from recollex_engine.ranking.reranking import (
+    REPLACING,
+    Combination,
+    check_combination,
+    checked_scores,
+)
 
 Scoring = Callable[[str, list[str]], Sequence[float] | npt.NDArray[np.floating]]
 """Given the question and the texts, it returns a number for each text, higher for better."""
@@ -29,6 +35,13 @@ class FunctionReranker:
     dated: bool = False
     name: str = "function"
     combination: Combination = REPLACING
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise InputError(f"function must be callable as f(query, texts), got {self.function!r}")
+        check_flag(self.dated, "dated")
+        check_text(self.name, "name", MAX_NAME)
+        check_combination(self.combination)
 
     def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
         """Return the function's numbers, float64[n], finite.

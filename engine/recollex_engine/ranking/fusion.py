@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.dates.time_range import TimeRange
-from recollex_engine.domain.checks import check_number
+from recollex_engine.domain.checks import check_kind, check_number
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.state.view import View
+from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.question_cues import Cues
 from recollex_kernels.fusing.reciprocal_rank import rrf
 
@@ -40,8 +41,8 @@ class Evidence:
     lists: arm -> its list, in the order of `ARMS`. words: the keyword arm's scores of all memories,
     None if it did not run. query: the question's vector, None if there is none. allowed:
     uint8[memories], the memories that may be returned; those around them may be any open memory.
-    found: the time that the question names. budget: limit of an arm's list. quoted: None if the
-    question has no quotes.
+    analyzer: of the agent's language. found: the time that the question names. budget: limit of an
+    arm's list. quoted: None if the question has no quotes.
     """
 
     view: View
@@ -49,6 +50,7 @@ class Evidence:
     words: Words | None
     query: npt.NDArray[np.float32] | None
     allowed: npt.NDArray[np.uint8]
+    analyzer: Analyzer
     cues: Cues
     found: TimeRange | None
     now: int
@@ -183,6 +185,7 @@ def sum_of_parts(memories: npt.NDArray[np.uint32], parts: Mapping[str, npt.NDArr
 
 def check_weights(weights: Mapping[str, float]) -> None:
     """Raise `InputError` unless ``weights`` maps arms to numbers of at least 0."""
+    check_kind(weights, "weights", Mapping, "{'keyword': 2.0}")
     for name, weight in weights.items():
         if name not in ARMS:
             raise InputError(f"weights names the arm {name!r}: arms are {', '.join(ARMS)}")

@@ -24,10 +24,15 @@ from urllib.parse import urlsplit
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.checks import check_number
+from recollex_engine.domain.checks import MAX_NAME, check_flag, check_number, check_text
 from recollex_engine.errors import InputError, RerankError
 from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.reranking import REPLACING, Combination, checked_scores
+from recollex_engine.ranking.reranking import (
+    REPLACING,
+    Combination,
+    check_combination,
+    checked_scores,
+)
 
 KEY_VARIABLE = "RECOLLEX_RERANK_API_KEY"
 """The environment variable that holds the key unless the caller names another."""
@@ -73,6 +78,12 @@ class HttpReranker:
     def __post_init__(self) -> None:
         check_number(self.timeout, "timeout", 0.001, 3600)
         _address(self.url)
+        check_text(self.model, "model", MAX_NAME)
+        check_text(self.key_variable, "key_variable", MAX_NAME)
+        if self.api_key is not None and not isinstance(self.api_key, str):
+            raise InputError(f"api_key must be a str or None, got {type(self.api_key).__name__}")
+        check_flag(self.dated, "dated")
+        check_combination(self.combination)
 
     @property
     def name(self) -> str:

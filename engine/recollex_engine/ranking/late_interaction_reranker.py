@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.checks import check_count
+from recollex_engine.domain.checks import check_count, check_model
 from recollex_engine.models.description import DEFAULT_MODEL
 from recollex_engine.models.token_encoder import load_token_encoder
 from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.reranking import REPLACING, Combination
+from recollex_engine.ranking.reranking import REPLACING, Combination, check_combination
 from recollex_kernels.fusing.maxsim import maxsim
 
 
@@ -43,7 +43,9 @@ class LateInteraction:
     independent: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        check_model(self.model)
         check_count(self.threads, "threads", 1, 1024)
+        check_combination(self.combination)
 
     @property
     def name(self) -> str:

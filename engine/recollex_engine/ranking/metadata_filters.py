@@ -6,13 +6,11 @@ Every pair of a name and a value is a label, so a condition is a set of labels.
 import difflib
 
 import numpy as np
-import numpy.typing as npt
 
 from recollex_engine.domain.metadata_conditions import Condition, Where
 from recollex_engine.errors import InputError
+from recollex_engine.ranking.arms import Mask
 from recollex_engine.state.view import View
-
-Mask = npt.NDArray[np.uint8]
 
 
 def mask_where(view: View, where: Where, mask: Mask) -> Mask:

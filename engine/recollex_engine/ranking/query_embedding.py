@@ -7,7 +7,9 @@ embedding takes less time than waking a thread, it is computed first, and the wo
 after it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 import numpy as np
@@ -25,6 +27,19 @@ _beside = ThreadPool(2, "recollex words")
 WORTH = 300.0
 """If a model takes more microseconds than this, a second thread is used: to wake one costs 150 us,
 and more if many recalls run at once."""
+
+
+_once: ContextVar[dict[str, npt.NDArray[np.float32]] | None] = ContextVar("once", default=None)
+
+
+@contextmanager
+def embedded_once() -> Iterator[None]:
+    """Embed each question once in the body, whatever the number of agents that are asked."""
+    token = _once.set({})
+    try:
+        yield
+    finally:
+        _once.reset(token)
 
 
 class LatencyEstimate:
@@ -54,7 +69,9 @@ def embed_beside(
 
     ``latency``: the embedder's. If the model fails, the trace reports it and the vector is None.
     """
-    query = None
+    query, known = None, _once.get()
+    if known is not None and text in known:
+        return known[text], search()
     result = _submit(search) if latency.average > WORTH else search
     with trace.stage("embed"):
         try:
@@ -65,7 +82,23 @@ def embed_beside(
         except Exception as error:  # the words still answer
             trace.errors["embed"] = f"{type(error).__name__}: {error}"
     latency.add(trace.stages["embed"])
+    if known is not None and query is not None:
+        known[text] = query
     return query, result()
+
+
+def embed_once(embedder: QueryEmbedder, text: str, dimension: int) -> npt.NDArray[np.float32]:
+    """Return the vector of a question; within `embedded_once` that of an earlier call.
+
+    Raises the errors of the model.
+    """
+    known = _once.get()
+    if known is not None and text in known:
+        return known[text]
+    query = check_embedding(embedder.embed_query(text), "the query's vector", dimension)
+    if known is not None:
+        known[text] = query
+    return query
 
 
 def _submit(search: Callable[[], Found]) -> Callable[[], Found]:

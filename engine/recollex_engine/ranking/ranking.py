@@ -1,6 +1,6 @@
 """The memories that a recall chose, best first, before any of them is read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -50,6 +50,12 @@ class Ranking:
             for memory, line in zip(memories, lines, strict=True)
         }
         return replace(self, parts=told)
+
+    def kept(self, places: Sequence[int]) -> "Ranking":
+        """Return the ranking of the memories at ``places``, which ascend."""
+        cut = {new: self.cut[old] for new, old in enumerate(places) if old in self.cut}
+        memories, scores = self.memories[list(places)], self.scores[list(places)]
+        return Ranking(memories, scores, self.lists, cut, self.collapsed, self.parts)
 
     @cached_property
     def ranks(self) -> dict[str, npt.NDArray[np.uint32]]:

@@ -12,7 +12,7 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.checks import check_number
+from recollex_engine.domain.checks import check_kind, check_number
 from recollex_engine.errors import InputError, RerankError
 from recollex_engine.ranking.candidates import Candidates
 from recollex_kernels.fusing.reranking import ADD, MULTIPLY, REPLACE, combine
@@ -51,13 +51,19 @@ REPLACING = Combination("replace")
 MULTIPLYING = Combination("multiply")
 
 
+def check_combination(combination: object) -> None:
+    """Raise `InputError` unless this is a `Combination`."""
+    check_kind(combination, "combination", Combination, 'Combination("add")')
+
+
 class Reranker(Protocol):
     """Scores each candidate by a closer look than an arm's.
 
     name: its name in traces and errors. combination: how its scores are combined with the fused
     ones, unless the caller chooses another way. A reranker may have a true attribute
     ``independent``: it then gives each candidate a score in [0, 1] that depends on the question and
-    that candidate alone, so that not all candidates need a score.
+    that candidate alone, so that not all candidates need a score. Where an attribute ``available``
+    is false the stage is skipped, and the list stays.
     """
 
     @property
@@ -70,6 +76,11 @@ class Reranker(Protocol):
 
     def scores(self, candidates: Candidates) -> npt.NDArray[np.float64]:
         """Return float64[n], finite, higher for better. Raises `RerankError` if it cannot."""
+
+
+def is_available(reranker: Reranker) -> bool:
+    """Return whether the reranker can run on this machine; those that do not say so can."""
+    return bool(getattr(reranker, "available", True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,13 +75,13 @@ def names_speaker(view: View, named: npt.NDArray[np.uint32]) -> bool:
     return bool(np.isin(view.of_memories("speaker"), named).any())
 
 
-def word_certainty(view: View, words: Words) -> float:
+def word_certainty(view: View, words: Words, analyzer: Analyzer) -> float:
     """Return how much keyword evidence counts, in (0, 1].
 
     It is 1 if the best memory by keywords shares a name, else `certainty`.
 
-    words: with at least one memory found. Cost: 1 us; 15 us where a small agent has little
-    evidence.
+    words: with at least one memory found. analyzer: of the agent's language. Cost: 1 us; 15 us
+    where a small agent has little evidence.
     """
     found = certainty(float(words.ranked.scores[0]), words.population)
     if found > CERTAIN:
@@ -91,10 +91,10 @@ def word_certainty(view: View, words: Words) -> float:
     first, end = (int(places[int(rows[m])]) for m in (memory, memory + 1))
     held = set(view.buffer("term")[first:end].tolist()).intersection(words.terms.tolist())
     shared = set(view.columns.dictionary["terms"].strings(held))
-    return found if shared.isdisjoint(_names(view, memory)) else 1.0
+    return found if shared.isdisjoint(_names(view, memory, analyzer)) else 1.0
 
 
-def _names(view: View, memory: int) -> set[str]:
+def _names(view: View, memory: int, analyzer: Analyzer) -> set[str]:
     """Return the terms of the names of a memory.
 
     They are its entities, who said it, and the names in e-mail addresses of its text.
@@ -107,8 +107,7 @@ def _names(view: View, memory: int) -> set[str]:
     text = view.buffer("text")[start:stop].tobytes()
     if b"@" in text:
         names += _ADDRESSED.findall(text.decode(errors="replace"))
-    return {term for name in [*names, said or ""] for term in terms_of_name(_ANALYZER, name)}
+    return {term for name in [*names, said or ""] for term in terms_of_name(analyzer, name)}
 
 
-_ANALYZER = Analyzer()
 _ADDRESSED = re.compile(r"[\w.+-]+(?=@\w)")  # "ann.lee" of "ann.lee@example.com"

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import DAY
-from recollex_engine.domain.checks import check_count, check_number
+from recollex_engine.domain.checks import check_count, check_flag, check_number
 from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.arms import ANY_COSINE, ArmList
 from recollex_engine.ranking.scratch import Scratch
@@ -26,6 +26,8 @@ NEIGHBOURS = 10
 """Limit of a memory's neighbours in time: TEMPR 2.4.3 counts 5 to 10."""
 HUB = 1024
 """Hub threshold: of the memories that an entity names, only this many are used, the newest."""
+NO_HUB = 2**62
+"""Above any number of memories: all that an entity names are used."""
 
 FRESH = 16
 """Number of an entity's newest memories that are compared with the question to order equal
@@ -41,7 +43,9 @@ class Spreading:
     start with their similarity (TEMPR) or, with ``from_one``, with 1 (Memora). rare_entities: the
     weight of an entity is 1 / (1 + ln n), with n the number of memories that name it. So the two
     speakers of a conversation, whom every memory names, do not outweigh rare entities. TEMPR's
-    weight is 1 for every entity.
+    weight is 1 for every entity. hub: of the memories that name an entity, and of the links to a
+    memory, only so many are followed, the newest; None for all, as the papers link them. Memora
+    prints no threshold: 0.
 
     With a small decay the activation counts hops, because the weights of links are .3 to 1 without
     ``rare_entities``: with decay .03, threshold .00005 and ``from_one``, activation goes two hops
@@ -55,11 +59,16 @@ class Spreading:
     entry_points: int = ENTRY_POINTS
     from_one: bool = False
     rare_entities: bool = True
+    hub: int | None = HUB
 
     def __post_init__(self) -> None:
         check_number(self.decay, "decay", 0, 1)
-        check_number(self.threshold, "threshold", 1e-6, 1)
+        check_number(self.threshold, "threshold", 0, 1)
         check_count(self.entry_points, "entry_points", 1, 1000)
+        check_flag(self.from_one, "from_one")
+        check_flag(self.rare_entities, "rare_entities")
+        if self.hub is not None:
+            check_count(self.hub, "hub", 1, 2**31)
 
 
 def graph(
@@ -94,6 +103,7 @@ def graph(
         edges=True,
         threshold=spreading.threshold,
         rare_entities=spreading.rare_entities,
+        hub=NO_HUB if spreading.hub is None else spreading.hub,
     )
     return ArmList(memories, activations, np.empty(0, np.uint32))
 
@@ -112,6 +122,7 @@ def activate(
     edges: bool,
     threshold: float = THRESHOLD,
     rare_entities: bool = True,
+    hub: int = HUB,
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
     """Return memories and their activation, best first; ``edges`` adds entities and links.
 
@@ -119,7 +130,7 @@ def activate(
     come first, ordered by their cosines; then the newer memory.
     """
     needed = len(known.memories) + 1
-    stamps = _scratch.take(view.memories, len(view.entity_head), needed)
+    stamps = _scratch.take(view.memories, view.entities, needed)
     entities, weight, semantic = _NO_ENTITIES, _NO_WEIGHT, _NO_LINKS
     if edges:
         entities, semantic = view.mentions, view.semantic_links
@@ -135,7 +146,7 @@ def activate(
         allowed,
         view.memories,
         (decay, threshold, threshold, min_cosine),
-        (WINDOW, NEIGHBOURS, HUB, FRESH),
+        (WINDOW, NEIGHBOURS, hub, FRESH),
         budget,
         stamps,
     )

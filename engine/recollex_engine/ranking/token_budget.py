@@ -3,18 +3,26 @@
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.domain.prompt_lines import LineCosts
 from recollex_engine.domain.schema import NONE
+from recollex_engine.domain.trust import LEVELS
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.state.view import View
 from recollex_kernels.fusing.token_budget import fill
 
 
 def within_budget(
-    view: View, ranking: Ranking, max_tokens: int, stop: bool, limit: int | None = None
+    view: View,
+    ranking: Ranking,
+    max_tokens: int,
+    stop: bool,
+    costs: LineCosts,
+    limit: int | None = None,
 ) -> tuple[Ranking, int]:
     """Return the memories that fit ``max_tokens`` in rank order, and the tokens they take.
 
-    limit: the most memories.
+    A memory takes its line in a prompt: ``costs`` of its date, and of the mark of its source if a
+    memory that is returned has a source. limit: the most memories.
 
     If a memory is too long for the remaining tokens, only its best passage is returned. If the
     passage is too long as well, the memory is left out, and later ones may fit. With ``stop`` the
@@ -22,18 +30,15 @@ def within_budget(
     for each memory with several passages.
     """
     passages = _NONE if stop else _passages(view, ranking)
-    memories, scores, rows, total = fill(
-        ranking.memories,
-        ranking.scores,
-        view.buffer("tokens"),
-        passages,
-        view.buffer("passage_tokens"),
-        max_tokens,
-        stop,
-    )
+    heads = np.array([costs.date], np.uint32)
+    found = _fill(view, ranking, passages, heads, max_tokens, stop)
+    if found[-1]:
+        heads = _marked(view, ranking.memories, costs)
+        found = _fill(view, ranking, passages, heads, max_tokens, stop)
+    memories, scores, rows, total, _ = found
     if limit is not None and len(memories) > limit:  # what fits does not depend on what follows
         first = Ranking(memories[:limit], scores[:limit], ranking.lists, {}, ranking.collapsed)
-        return within_budget(view, first, max_tokens, stop)
+        return within_budget(view, first, max_tokens, stop, costs)
     cut = {}
     if len(passages):
         cut = {place: (int(rows[place]),) for place in np.flatnonzero(rows != NONE).tolist()}
@@ -54,6 +59,43 @@ def least_tokens(view: View, memories: npt.NDArray[np.uint32]) -> int:
 
 
 _NONE = np.empty(0, np.uint32)
+
+
+def _fill(
+    view: View,
+    ranking: Ranking,
+    passages: npt.NDArray[np.uint32],
+    heads: npt.NDArray[np.uint32],
+    max_tokens: int,
+    stop: bool,
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64], npt.NDArray[np.uint32], int, bool]:
+    """Return what `fill` does for a ranking of the view."""
+    return fill(
+        ranking.memories,
+        ranking.scores,
+        view.buffer("tokens"),
+        passages,
+        view.buffer("passage_tokens"),
+        view.buffer("source"),
+        heads,
+        max_tokens,
+        stop,
+    )
+
+
+def _marked(
+    view: View, memories: npt.NDArray[np.uint32], costs: LineCosts
+) -> npt.NDArray[np.uint32]:
+    """Return the tokens of each memory's date and mark: uint32[n]."""
+    levels = len(LEVELS)
+    stamps = view.buffer("source")[memories].astype(np.int64) * levels
+    stamps += view.buffer("trust")[memories]
+    label = view.columns.label
+    different, places = np.unique(stamps, return_inverse=True)
+    marked = [
+        costs.marked(label(stamp // levels), LEVELS[stamp % levels]) for stamp in different.tolist()
+    ]
+    return np.array(marked, np.uint32)[places]
 
 
 def _passages(view: View, ranking: Ranking) -> npt.NDArray[np.uint32]:

@@ -75,6 +75,7 @@ _FIELDS: dict[str, Callable[[MemoryColumns, int], Any]] = {
         None if (end := columns.valid_until[place]) is None else from_micros(end)
     ),
     "closed": lambda columns, place: Closure.of(columns.closed[place]),
+    "agent": lambda columns, place: None,
     "replaces": lambda columns, place: Predecessor.of(columns.id[place], columns.replaces[place]),
 }
 """Field -> the function that reads it. The id and the text are set from the beginning."""

@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 
+from recollex_engine.domain.prompt_lines import LineCosts
 from recollex_engine.domain.question import Question
 from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.ranking import Ranking
@@ -13,7 +14,7 @@ from recollex_engine.state.view import View
 from recollex_engine.trace import Trace
 
 
-def listing(view: View, question: Question, token_counter: str) -> Recall:
+def listing(view: View, question: Question, token_counter: str, costs: LineCosts) -> Recall:
     """Return the memories that were recorded last and pass the question's filter.
 
     They have no score, and the recall no confidence. Cost: that of the filter, and of what is
@@ -29,6 +30,7 @@ def listing(view: View, question: Question, token_counter: str) -> Recall:
             Ranking(found, np.zeros(len(found)), {}),
             question.max_tokens,
             False,
+            costs,
             question.limit,
         )
     trace.total = (time.perf_counter_ns() - started) / 1000

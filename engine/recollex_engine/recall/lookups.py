@@ -8,7 +8,7 @@ import numpy.typing as npt
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.schema import ENDS, NONE
 from recollex_engine.errors import UnknownIdError
-from recollex_engine.ranking.filters import passing
+from recollex_engine.ranking.filters import passing, so_at
 from recollex_engine.recall.memory import Memory, read_memories, read_memory
 from recollex_engine.state.view import View
 
@@ -18,14 +18,17 @@ def get(view: View | None, id: str, agent: str) -> Memory:
 
     Raises `UnknownIdError` for an id that never existed, or was forgotten or replaced.
     """
-    found = [] if view is None else _versions(view, id)
-    if (
-        view is None
-        or not found
-        or view.columns.end_of(found[0], view.op) not in (None, ENDS["archive"])
-    ):
+    if view is None:
         raise UnknownIdError(id, agent)
-    return read_memory(view, found[0])
+    return read_memory(view, ordinal(view, id, agent))
+
+
+def ordinal(view: View, id: str, agent: str) -> int:
+    """Return the number of the memory that `get` returns. Raises `UnknownIdError` likewise."""
+    found = _versions(view, id)
+    if not found or view.columns.end_of(found[0], view.op) not in (None, ENDS["archive"]):
+        raise UnknownIdError(id, agent)
+    return found[0]
 
 
 def history(view: View | None, id: str, agent: str) -> list[Memory]:
@@ -33,6 +36,13 @@ def history(view: View | None, id: str, agent: str) -> list[Memory]:
 
     Versions up to a forgotten one are left out. Raises `UnknownIdError` if none is left.
     """
+    versions = history_ordinals(view, id, agent)
+    assert view is not None  # else there are none
+    return read_memories(view, versions)
+
+
+def history_ordinals(view: View | None, id: str, agent: str) -> list[int]:
+    """Return the numbers of the memories that `history` returns."""
     left: list[int] = []
     if view is not None:
         for memory in _versions(view, id):
@@ -41,15 +51,22 @@ def history(view: View | None, id: str, agent: str) -> list[Memory]:
             left.append(memory)
     if view is None or not left:
         raise UnknownIdError(id, agent)
-    return read_memories(view, left[::-1])
+    return left[::-1]
 
 
 def page(
-    view: View | None, after: str | None, limit: int, agent: str, wanted: Filter, newest: bool
+    view: View | None,
+    after: str | None,
+    limit: int,
+    agent: str,
+    wanted: Filter,
+    newest: bool,
+    world: int | None = None,
 ) -> list[Memory]:
     """Return up to ``limit`` open memories that pass a filter, in recorded order.
 
-    after: the id of the last memory of the page before. newest: in the opposite order.
+    after: the id of the last memory of the page before. newest: in the opposite order. world: only
+    what was so at this time of the world.
     """
     if view is None:
         if after is not None:
@@ -61,7 +78,7 @@ def page(
         if not versions:
             raise UnknownIdError(after, agent)
         first, end = (0, versions[0]) if newest else (versions[0] + 1, end)
-    mask = passing(view, wanted, view.open)[first:end]
+    mask = so_at(view, world, passing(view, wanted, view.open))[first:end]
     found = np.flatnonzero(mask) + first
     return read_memories(view, (found[::-1] if newest else found)[:limit].tolist())
 

@@ -28,7 +28,8 @@ class Memory(Unread):
     """One memory, as one view shows it.
 
     text: the whole text; of a memory too long for the token budget its best passages, in their
-    order, with " [...] " where something is left out. passages: the spans [start, end) of `text` in
+    order, with " [...] " where something is left out; tokens: of it as it stands in a line of a
+    prompt, without the date. passages: the spans [start, end) of `text` in
     the retained text, in characters. passage: the part that matched best, the same as the text for
     a short memory. event_at: when it was said or done, as the caller gave it; event: the interval
     [start, end) that it speaks of, which differs if the text names a time ("last Friday"). ranks:
@@ -39,7 +40,8 @@ class Memory(Unread):
     was given. role: of the speaker: "user", "assistant", "system", "tool", or None if it is
     unknown. source: where it comes from, as the caller stamped it; trust: "user", "assistant",
     "tool" or "web", in this order; both None if no source was given. closed: None while it is open.
-    replaces: what it said before it was corrected or replaced; None for a first version.
+    replaces: what it said before it was corrected or replaced; None for a first version. agent: the
+    agent's id in a recall of several agents; None elsewhere.
     """
 
     id: str
@@ -69,6 +71,7 @@ class Memory(Unread):
     valid_until: datetime | None = None
     closed: Closure | None = None
     replaces: Predecessor | None = None
+    agent: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the memory as JSON values, times in ISO 8601."""

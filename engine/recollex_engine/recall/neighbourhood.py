@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import OPEN_END
-from recollex_engine.domain.fact_schema import BETWEEN_EVENTS
+from recollex_engine.domain.fact_schema import ARCHIVED, BETWEEN_EVENTS
 from recollex_engine.domain.fact_schema import RELATIONS as EDGES
 from recollex_engine.domain.intervals import OPEN_START, Span
 from recollex_engine.domain.literals import ENTITY, Mention
 from recollex_engine.facts.conflicts import conflicts_of
-from recollex_engine.facts.events import INCLUDES, PARTICIPANT, edges_from, edges_to
+from recollex_engine.facts.events import INCLUDES, PARTICIPANT, edges_from, edges_to, event_status
 from recollex_engine.facts.events import event_visible_at as freshness_of
 from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.facts.facts import read_fact
@@ -203,7 +203,7 @@ class Neighbourhood:
 
     def _event(self, key: int) -> Iterator[Node]:
         facts = self.facts
-        if freshness_of(facts, key) is not None:
+        if freshness_of(facts, key) is not None and event_status(facts, key) != ARCHIVED:
             version = facts.version_of(key, "event")
             span = facts.data("span_start")[version], facts.data("span_end")[version]
             if self._is_asked(span):
@@ -212,6 +212,11 @@ class Neighbourhood:
     def _is_asked(self, span: Span) -> bool:
         first, end = self._interval or (OPEN_START, OPEN_END)
         return span[0] < end and span[1] > first
+
+    def is_asked(self, node: Node) -> bool:
+        """Return whether a fact or event that the cut shows overlaps the interval."""
+        kind, number = node
+        return any(each == node for each in (self._fact if kind == FACT else self._event)(number))
 
     # -- the text of a node ----------------------------------------------------------------------
 

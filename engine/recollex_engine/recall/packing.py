@@ -1,9 +1,10 @@
 """Packs a subgraph for a question: events, facts and their evidence within a token budget.
 
-MemoTrace ("Retrieval and packing"): the search starts at the memories of a recall and goes by
-relation (see `neighbourhood`) to the facts that cite them, the events that include those facts, and
-the names that they share. Then the nodes that cover most for their tokens are packed first (see
-`coverage`), until enough is covered or the budget is spent.
+MemoTrace ("Retrieval and packing"): the search starts at the memories of a recall, at the facts and
+events that a search of their surfaces finds (the retrieval into L1 and L2), and at the names in the
+question. It goes by relation (see `neighbourhood`) to the facts that cite those memories, the
+events that include the facts, and what they share. Then the nodes that cover most for their tokens
+are packed first (see `coverage`), until enough is covered or the budget is spent.
 
 Coverage is the mean of two shares, each relative to what could be covered at all:
 
@@ -17,7 +18,7 @@ covers more fits. At the end, a memory is left out again if no fact loses its pr
 stays the same.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from recollex_engine.clock import from_micros
@@ -27,6 +28,7 @@ from recollex_engine.domain.question import Question
 from recollex_engine.facts.episodes import Episode, read_episode
 from recollex_engine.facts.events import AGGREGATES, edges_to
 from recollex_engine.facts.fact_view import FactView
+from recollex_engine.facts.surface_search import Found
 from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.coverage import Item, Parcel, choose
@@ -77,10 +79,13 @@ def pack(
     analyzer: Analyzer,
     counter: TokenCounter,
     now: int,
+    *,
+    found: Sequence[Found] = (),
 ) -> Subgraph:
     """Return the subgraph for ``question``, of at most its ``max_tokens``.
 
-    ``ranking``: the memories of the recall before any budget, best first. ``facts``: the cut, of
+    ``ranking``: the memories of the recall before any budget, best first. ``found``: the facts and
+    events that the question's search found, best first. ``facts``: the cut, of
     the same operation as ``view``. The question's filters apply to ``ranking``, and its interval to
     the facts and events that are reached; neither applies to their evidence. The wanted trust
     applies to all of them.
@@ -103,6 +108,8 @@ def pack(
         (MEMORY, memory): 1 / rank
         for rank, memory in enumerate(ranking.memories[: packing.seeds].tolist(), 1)
     }
+    nodes = ((FACT if each.kind == "fact" else EVENT, each.number) for each in found)
+    seeds |= {node: 1 / rank for rank, node in enumerate(nodes, 1) if near.is_asked(node)}
     seeds |= {(NAME, entity): 1.0 for entity in named_entities(facts, analyzer, question.text)}
     at = from_micros(now if facts.world is None else facts.world)
     packable = Packable(near, near.reach(seeds, packing.depth), ranking, at)

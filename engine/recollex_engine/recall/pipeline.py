@@ -12,9 +12,12 @@ import numpy.typing as npt
 from recollex_engine.clock import from_micros
 from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.checks import check_embedding
+from recollex_engine.domain.prompt_lines import LineCosts
 from recollex_engine.domain.question import Question
 from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_view import FactView
+from recollex_engine.facts.surface_arms import Asked
+from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.models.description import Thresholds
 from recollex_engine.models.embedder import QueryEmbedder
 from recollex_engine.ranking import arms
@@ -28,11 +31,12 @@ from recollex_engine.ranking.passage_choice import with_further_passages
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside
 from recollex_engine.ranking.ranking import Ranking
-from recollex_engine.ranking.reranking import rerank
+from recollex_engine.ranking.reranking import Reranker, is_available, rerank
 from recollex_engine.ranking.spreading import graph
 from recollex_engine.ranking.temporal import memora_temporal, temporal
 from recollex_engine.ranking.token_budget import least_tokens, within_budget
 from recollex_engine.recall.arm_runner import Arm, ArmRunner
+from recollex_engine.recall.neighbourhood import EVENT, FACT
 from recollex_engine.recall.packing import nothing, pack
 from recollex_engine.recall.recall import Recall
 from recollex_engine.recall.word_search import WordSearch, search_words
@@ -53,13 +57,15 @@ def recall(
     *,
     token_counter: str,
     counter: Callable[[], TokenCounter],
+    costs: LineCosts,
     latency: LatencyEstimate,
     explain: bool,
 ) -> Recall:
     """Return the memories of ``view`` for ``question``; "last week" is relative to ``now``.
 
     ``token_counter``: the name of the counter of the memories' tokens. ``counter``: counts the
-    tokens of a subgraph, if the question asks for one. ``latency``: of the embedder. If an arm, a
+    tokens of a subgraph, if the question asks for one. ``costs``: of the lines of a prompt.
+    ``latency``: of the embedder. If an arm, a
     parser or a reranker fails, the trace reports it, and the other parts still answer.
     """
     started = time.perf_counter_ns()
@@ -71,7 +77,7 @@ def recall(
         query, words = embed_beside(search, question.text, embedder, dimension, latency, trace)
     else:
         words = search_words(view, question, preset, analyzer, now, trace)
-    pipeline = _Pipeline(view, question, preset, embedder.thresholds, now, words, trace)
+    pipeline = _Pipeline(view, question, preset, embedder.thresholds, now, words, trace, costs)
     if query is not None:
         pipeline.search_vectors(query)
     with trace.stage("fusion"):
@@ -81,14 +87,19 @@ def recall(
     pipeline.lists.update(fused.lists)
     confidence = pipeline.confidence(fused)
     tokens, subgraph = 0, None
-    suffices = pipeline.suffices(confidence)
+    suffices = pipeline.suffices(fused, confidence)
     if not suffices:
         ranked = ranking = Ranking.empty()
     else:
         ranked = pipeline.refine(fused, query)
         with trace.stage("budget"):
             ranking, tokens = within_budget(
-                view, ranked, question.max_tokens, preset.overflow == "stop", question.limit
+                view,
+                ranked,
+                question.max_tokens,
+                preset.overflow == "stop",
+                costs,
+                question.limit,
             )
             if ranking.cut:
                 left = question.max_tokens - tokens
@@ -100,7 +111,10 @@ def recall(
         with trace.stage("pack"):
             facts = FactView(view.columns, view.op, question.as_world, question.filter.trust)
             subgraph = (
-                pack(view, facts, ranked, question, question.packing, analyzer, counter(), now)
+                pack(
+                    *(view, facts, ranked, question, question.packing, analyzer, counter(), now),
+                    found=pipeline.entry_points(facts, analyzer, query, question.packing.seeds),
+                )
                 if suffices
                 else nothing(question, now, counter())
             )
@@ -132,8 +146,10 @@ class _Pipeline:
         now: int,
         words: WordSearch,
         trace: Trace,
+        costs: LineCosts,
     ) -> None:
         self.view = view
+        self.costs = costs
         self.question = question
         self.preset = preset
         self.thresholds = preset.thresholds or thresholds
@@ -151,7 +167,9 @@ class _Pipeline:
         budget, exact = self.question.thinking_budget, self.question.exact
         spreading = preset.spreading
         spreads = "graph" in preset.arms and not preset.fusion.associates
-        wanted = max(budget, spreading.entry_points) if spreads else budget
+        wanted = budget
+        if spreads and not self.runner.divides:
+            wanted = max(budget, spreading.entry_points)
         floor = limits.semantic if preset.semantic_cut else arms.ANY_COSINE
         if spreads or "semantic" in preset.arms:
             entries = self._run(
@@ -159,12 +177,13 @@ class _Pipeline:
                 lambda allowed, most: arms.semantic(view, query, allowed, floor, most, exact),
                 wanted,
             )
-            self.lists["semantic"] = entries.first(budget)
+            self.lists["semantic"] = entries.first(budget) if wanted > budget else entries
         if spreads:
             self._run(
                 "graph",
                 lambda allowed, most: graph(view, query, entries, allowed, limits, most, spreading),
                 budget,
+                across=True,
             )
         found = self.words.time_range
         if found is not None and "temporal" in preset.arms:
@@ -173,6 +192,7 @@ class _Pipeline:
                 "temporal",
                 lambda allowed, most: arm(view, query, found, allowed, limits, most),
                 budget,
+                across=True,
             )
         if "semantic" not in preset.arms:
             self.lists.pop("semantic", None)
@@ -187,6 +207,7 @@ class _Pipeline:
             words=words.words,
             query=query if "semantic" in self.preset.arms else None,
             allowed=words.allowed,
+            analyzer=words.analyzer,
             cues=words.cues,
             found=words.time_range,
             now=self.now,
@@ -219,29 +240,35 @@ class _Pipeline:
         words = search_words(view, question, preset, analyzer, self.now, trace)
         dimension = view.columns.dimension
         query = check_embedding(embedder.embed_query(part), "the query's vector", dimension)
-        pipeline = _Pipeline(view, question, preset, self.thresholds, self.now, words, trace)
+        pipeline = _Pipeline(
+            view, question, preset, self.thresholds, self.now, words, trace, self.costs
+        )
         pipeline.search_vectors(query)
         fused = preset.fusion.fuse(pipeline.evidence(query))
         self.trace.errors.update(trace.errors)
         return int(fused.memories[0]) if len(fused.memories) else None
 
     def confidence(self, fused: Fused) -> float | None:
-        """Return the probability that the agent holds an answer; None if it is not known."""
+        """Return the probability that the agent holds an answer; None if it is not known.
+
+        It was not calibrated for questions in other scripts than the Latin one.
+        """
         if not len(fused.memories) and not self.trace.errors:
             return 0.0
-        if fused.signs is None or "semantic" in self.trace.errors:
+        failed = "semantic" in self.trace.errors
+        if fused.signs is None or self.words.cues.foreign or failed:
             return None
         return fused.signs.confidence
 
-    def suffices(self, confidence: float | None) -> bool:
-        """Return whether the confidence is enough to answer; False if a failure left it unknown.
+    def suffices(self, fused: Fused, confidence: float | None) -> bool:
+        """Return whether the confidence is enough to answer; False if it is not known.
 
         Raises `InputError` if the preset gives no confidence.
         """
         least = self.question.min_confidence
         if least == 0:
             return True
-        if confidence is None and not self.trace.errors:
+        if len(fused.memories) and fused.signs is None and not self.trace.errors:
             raise InputError(
                 f"min_confidence was given, but the preset {self.preset.name!r} tells no "
                 "confidence: use one with Contextual fusion and the semantic and keyword arms, as "
@@ -252,7 +279,9 @@ class _Pipeline:
     def refine(self, fused: Fused, query: npt.NDArray[np.float32] | None) -> Ranking:
         """Return the fused list after SATF, reranker and diversity."""
         preset, trace = self.preset, self.trace
-        diversity = preset.diversity
+        diversity, reranker = preset.diversity, preset.reranker
+        if reranker is not None and not is_available(reranker):
+            reranker, trace.judged = None, 0
         memories, scores = fused.memories, fused.scores
         collapsed: dict[int, tuple[int, ...]] = {}
         if diversity is not None and diversity.only_folds:
@@ -261,7 +290,7 @@ class _Pipeline:
                     memories, scores = memories[kept.order], scores[kept.order]
                     collapsed = kept.folded(memories)
             diversity = None
-        if preset.self_anchoring is None and preset.reranker is None and diversity is None:
+        if preset.self_anchoring is None and reranker is None and diversity is None:
             return Ranking(memories, scores, self.lists, {}, collapsed)
         candidates = Candidates(
             self.question.text, self.view, memories, scores, self.now, query, self.lists, trace
@@ -277,25 +306,32 @@ class _Pipeline:
                 )
                 trace.activated = anchored.activated
                 candidates = candidates.taken(anchored.order, anchored.scores)
-        if preset.reranker is not None:
-            with trace.stage("rerank"):
-                try:
-                    # later stages need the whole list; the token budget needs only its head
-                    whole = diversity is not None or self.question.packing is not None
-                    ranked = rerank(
-                        candidates,
-                        preset.reranker,
-                        preset.combination,
-                        preset.depth,
-                        None if whole else self._settled,
-                    )
-                    candidates = candidates.taken(ranked.order, ranked.scores)
-                    trace.judged = ranked.judged
-                except Exception as error:  # the fused order still answers
-                    trace.errors["rerank"] = f"{type(error).__name__}: {error}"
+        # later stages need the whole list; the token budget needs only its head
+        whole = diversity is not None or self.question.packing is not None
+        if diversity is not None and preset.reranks_last:
+            candidates, collapsed = self._diversified(candidates, diversity)
+            diversity = None
+        if reranker is not None:
+            candidates = self._reranked(candidates, reranker, whole)
         if diversity is not None:
             candidates, collapsed = self._diversified(candidates, diversity)
         return Ranking(candidates.memories, candidates.scores, self.lists, {}, collapsed)
+
+    def _reranked(self, candidates: Candidates, reranker: Reranker, whole: bool) -> Candidates:
+        """Return the list as the reranker orders it; as it is, if the reranker fails.
+
+        whole: score all of the list, not only what can be returned.
+        """
+        preset, trace = self.preset, self.trace
+        with trace.stage("rerank"):
+            try:
+                settled = None if whole else self._settled
+                ranked = rerank(candidates, reranker, preset.combination, preset.depth, settled)
+            except Exception as error:  # the fused order still answers
+                trace.errors["rerank"] = f"{type(error).__name__}: {error}"
+                return candidates
+            trace.judged = ranked.judged
+            return candidates.taken(ranked.order, ranked.scores)
 
     def _diversified(
         self, candidates: Candidates, diversity: Diversity
@@ -305,6 +341,34 @@ class _Pipeline:
             spread = diversity.apply(candidates)
             kept = candidates.taken(spread.order, candidates.scores[spread.order])
             return kept, spread.folded(kept.memories)
+
+    def entry_points(
+        self,
+        facts: FactView,
+        analyzer: Analyzer,
+        query: npt.NDArray[np.float32] | None,
+        count: int,
+    ) -> list[Found]:
+        """Return the facts and events that a pack starts from, beside the memories.
+
+        A search that fails is named in the trace.
+        """
+        named, asked = self.words.time_range, self.question
+        span = None if named is None else (named.start, named.end)
+        try:
+            about = Asked(
+                analyzer,
+                asked.text,
+                query,
+                self.thresholds,
+                span,
+                asked.thinking_budget,
+                asked.exact,
+            )
+            return search_surfaces(facts, about, (FACT, EVENT), count)
+        except Exception as error:  # the memories and the names lead to a pack as well
+            self.trace.errors["surfaces"] = f"{type(error).__name__}: {error}"
+            return []
 
     def with_further_passages(
         self, ranking: Ranking, left: int, query: npt.NDArray[np.float32] | None
@@ -318,16 +382,17 @@ class _Pipeline:
         """Return whether none of ``others`` can be returned after ``lead``."""
         stop, most = self.preset.overflow == "stop", self.question.max_tokens
         ranking = Ranking(lead, np.zeros(len(lead)), self.lists)
-        kept, tokens = within_budget(self.view, ranking, most, stop)
+        kept, tokens = within_budget(self.view, ranking, most, stop, self.costs)
         limit = self.question.limit
         if limit is not None and len(kept.memories) >= limit:
             return True
         if stop and len(kept.memories) < len(lead):
             return True
-        return bool(most - tokens < least_tokens(self.view, others))
+        return bool(most - tokens < self.costs.date + least_tokens(self.view, others))
 
-    def _run(self, name: str, arm: Arm, budget: int) -> ArmList:
-        ranked = self.lists[name] = self.runner.run(name, arm, self.words.allowed, budget)
+    def _run(self, name: str, arm: Arm, budget: int, *, across: bool = False) -> ArmList:
+        allowed = self.words.allowed
+        ranked = self.lists[name] = self.runner.run(name, arm, allowed, budget, across=across)
         return ranked
 
 

@@ -8,6 +8,7 @@ it is asked, and is read each time (see `time_range`).
 from dataclasses import dataclass
 from functools import lru_cache
 
+from recollex_engine.dates.time_parser import EnglishDates, in_locale
 from recollex_engine.dates.time_range import forget_questions
 from recollex_engine.text.analyzer import Analyzer, ParsedQuery
 from recollex_engine.text.question_cues import Cues, read_cues
@@ -60,3 +61,15 @@ def forget_readings() -> None:
     """Forget what was read of recent questions, so that a benchmark asks each as a new one."""
     _recent.cache_clear()
     forget_questions()
+
+
+def named_time(text: str, now: int, locale: str) -> tuple[int, int] | None:
+    """Return the time [start, end) that a question asked at ``now`` names; None for none.
+
+    >>> from recollex_engine.clock import from_micros
+    >>> start, end = named_time("Who came in May 2023?", 1_763_000_000_000_000, "en-GB")
+    >>> from_micros(start).date().isoformat(), from_micros(end).date().isoformat()
+    ('2023-05-01', '2023-06-01')
+    """
+    found = in_locale(EnglishDates(), locale).find(text, now)
+    return None if found is None else (found.start, found.end)

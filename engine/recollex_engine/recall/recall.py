@@ -1,14 +1,20 @@
 """The result of a recall: memories, best first, and the reasons for them."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, overload
 
-from recollex_engine.domain.trust import prompt_line
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.prompt_lines import prompt_line
+from recollex_engine.facts.hits import Hit
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.confidence import NOTHING_FOUND, Signs
 from recollex_engine.ranking.ranking import Ranking
+from recollex_engine.recall.beside import Beside, hit_of, prompt_lines
 from recollex_engine.recall.memory import Memory, looked_at
 from recollex_engine.recall.memory_columns import ALWAYS, Columns, MemoryColumns
 from recollex_engine.recall.subgraph import Subgraph
@@ -19,13 +25,15 @@ from recollex_engine.trace import Trace
 class Recall(Sequence[Memory]):
     """The memories for a question, best first, within the token budget.
 
-    tokens: of the returned texts, counted by `token_counter`. time_range: the range [start, end)
+    tokens: of the lines of `to_prompt` by `token_counter`, or a few more: the costliest of dates is
+    counted for each line. time_range: the range [start, end)
     that the question names, None if it names none. trace: microseconds by stage. confidence: the
     probability that the agent holds an answer, in [0, 1]; 0 if nothing was found. It is None if the
-    fusion reads no signs of it, or if an arm that it needs failed or is not in the preset. signs:
-    the evidence for the confidence, see `confidence.Signs`; None only if the confidence is.
-    subgraph: the packed subgraph, None unless ``pack`` was given. Memories are read from the
-    columns when they are first accessed; a memory that is forgotten afterwards is still here.
+    fusion reads no signs of it, if an arm that it needs failed or is not in the preset, or if most
+    letters of the question are not Latin, for which it was not calibrated. signs: the evidence for
+    the confidence, see `confidence.Signs`; None only if the confidence is. subgraph:
+    the packed subgraph, None unless ``pack`` was given. Memories are read from the columns when
+    they are first accessed; a memory that is forgotten afterwards is still here.
 
     Threads: may be shared once it is returned.
     """
@@ -44,6 +52,7 @@ class Recall(Sequence[Memory]):
         confidence: float | None = None,
         signs: Signs | None = None,
         subgraph: Subgraph | None = None,
+        beside: Beside | None = None,
     ) -> None:
         self.query = query
         self.tokens = tokens
@@ -53,6 +62,7 @@ class Recall(Sequence[Memory]):
         self.confidence = confidence
         self.signs = signs
         self.subgraph = subgraph
+        self._beside = beside
         self._view = view
         self._ranking = ranking
         self._explain = explain
@@ -72,6 +82,29 @@ class Recall(Sequence[Memory]):
             signs=NOTHING_FOUND,
             subgraph=subgraph,
         )
+
+    @property
+    def beside(self) -> Beside | None:
+        """The facts, events and episodes beside the memories; None unless ``kinds`` asked."""
+        return self._beside
+
+    @property
+    def hits(self) -> tuple[Hit[Any], ...]:
+        """Memories, facts, events and episodes in one order, best first, as ``kinds`` asked.
+
+        After every third memory stands one of the others (see `recall.beside`).
+        """
+        hits = map(hit_of, self)
+        return tuple(hits) if self.beside is None else self.beside.together(hits)
+
+    def with_beside(self, kept: Sequence[int], beside: Beside, tokens: int) -> "Recall":
+        """Return the recall with its memories at places ``kept``, and others beside them."""
+        new = copy(self)
+        new._ranking = self._ranking.kept(kept)
+        new._beside, new.tokens = beside, tokens
+        for name in ("_memories", "_held"):
+            new.__dict__.pop(name, None)
+        return new
 
     def __len__(self) -> int:
         return len(self._ranking.memories)
@@ -109,7 +142,8 @@ class Recall(Sequence[Memory]):
         return dict.fromkeys(ALWAYS, b"") if held is None else held.told()
 
     def __repr__(self) -> str:
-        return f"<Recall of {self.query!r}: {len(self)} memories, {self.tokens} tokens>"
+        noun = "memory" if len(self) == 1 else "memories"
+        return f"<Recall of {self.query!r}: {len(self)} {noun}, {self.tokens} tokens>"
 
     @property
     def ids(self) -> list[str]:
@@ -120,6 +154,11 @@ class Recall(Sequence[Memory]):
         return strings.strings_at(self._view.buffer("id"), self._ranking.memories)
 
     @property
+    def ordinals(self) -> npt.NDArray[np.uint32]:
+        """The numbers of the memories in their agent, in recorded order."""
+        return self._ranking.memories
+
+    @property
     def op(self) -> int:
         """The operation of the view that answered."""
         return self._view.op if self._view else 0
@@ -128,18 +167,27 @@ class Recall(Sequence[Memory]):
         """Return the memories as text for a language model: one dated line each, best first.
 
         The date has the form that TEMPR 3.3 gives its reranker. If a memory of the recall has a
-        source, all below full trust are marked: "[May 04, 2024; source: web] ...", and the further
-        lines of their texts are indented, so that no text can look like another memory. A packed
-        recall returns the text of its subgraph.
+        source, all below full trust are marked: "[May 04, 2024; source: web] ...". Further lines of
+        a text are indented, so that no text can look like another memory. A packed recall returns
+        the text of its subgraph. Either has at most ``max_tokens`` tokens, by `token_counter`.
         """
         if self.subgraph is not None:
             return self.subgraph.to_prompt()
+        if self.beside is not None:
+            return "\n".join(prompt_lines(self.hits))
         marked = any(memory.source is not None for memory in self)
-        return "\n".join(_prompt_line(memory, marked) for memory in self)
+        return "\n".join(
+            prompt_line(memory.event_at, memory.text, memory.source, memory.trust, marked)
+            for memory in self
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recall as JSON values, with "subgraph" if it was packed."""
-        packed = {} if self.subgraph is None else {"subgraph": self.subgraph.to_dict()}
+        """Return the recall as JSON values; "subgraph" if it was packed, "hits" if kinds asked."""
+        packed: dict[str, Any] = (
+            {} if self.subgraph is None else {"subgraph": self.subgraph.to_dict()}
+        )
+        if self.beside is not None:
+            packed["hits"] = [hit.to_dict() for hit in self.hits]
         return packed | {
             "query": self.query,
             "memories": [memory.to_dict() for memory in self],
@@ -156,10 +204,3 @@ class Recall(Sequence[Memory]):
                 "errors": self.trace.errors,
             },
         }
-
-
-def _prompt_line(memory: Memory, marked: bool) -> str:
-    said = f"{memory.event_at:%B %d, %Y}"
-    if not marked:
-        return f"[{said}] {memory.text}"
-    return prompt_line(said, memory.text, memory.source, memory.trust)

@@ -14,12 +14,12 @@ from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NONE
 from recollex_engine.ranking import arms
-from recollex_engine.ranking.arms import ArmList, Words
+from recollex_engine.ranking.arms import UNBOUNDED, ArmList, Mask, Words
 from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.fusion import Quoted
 from recollex_engine.ranking.presets import Preset
-from recollex_engine.recall.arm_runner import ArmRunner, Mask
+from recollex_engine.recall.arm_runner import ArmRunner
 from recollex_engine.recall.question_reading import read_question
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer, ParsedQuery, terms_of_name
@@ -35,14 +35,15 @@ class WordSearch:
     """The results that need no vector of the question.
 
     time_range: the range that the question names, None for none. allowed: uint8[memories], which
-    may be returned. quoted: None if the question has no quotes. ranked: the keyword arm's list,
-    None if the preset has no such arm. words: that arm's scores of all memories, None if it did not
-    run.
+    may be returned. analyzer: of the agent's language. quoted: None if the question has no quotes.
+    ranked: the keyword arm's list, None if the preset has no such arm. words: that arm's scores of
+    all memories, None if it did not run.
     """
 
     time_range: TimeRange | None
     cues: Cues
     allowed: Mask
+    analyzer: Analyzer
     quoted: Quoted | None
     ranked: ArmList | None
     words: Words | None
@@ -72,10 +73,13 @@ def search_words(
         if parsed.phrases:
             allowed, quoted = _search_quotes(view, parsed, allowed)
     if "keyword" not in preset.arms:
-        return WordSearch(time_range, cues, allowed, quoted, None, None)
+        return WordSearch(time_range, cues, allowed, analyzer, quoted, None, None)
     words: Words | None = None
-    narrowed = filtered is not view.open and allowed is filtered and preset.quotas is None
-    caps = _caps(view, analyzer, cues.words, searched) if _names_speakers(preset) else None
+    runner = ArmRunner(view, preset.quotas, trace)
+    narrowed = filtered is not view.open and allowed is filtered and not runner.divides
+    caps = UNBOUNDED
+    if _names_speakers(preset):
+        caps = _caps(view, analyzer, cues.words, searched)
 
     def keyword(mask: Mask, budget: int) -> ArmList:
         nonlocal words
@@ -84,9 +88,8 @@ def search_words(
         )
         return words.ranked
 
-    runner = ArmRunner(view, preset.quotas, trace)
     ranked = runner.run("keyword", keyword, allowed, question.thinking_budget)
-    return WordSearch(time_range, cues, allowed, quoted, ranked, words)
+    return WordSearch(time_range, cues, allowed, analyzer, quoted, ranked, words)
 
 
 def _names_speakers(preset: Preset) -> bool:
@@ -95,8 +98,8 @@ def _names_speakers(preset: Preset) -> bool:
 
 def _caps(
     view: View, analyzer: Analyzer, naming: frozenset[str], searched: tuple[str, ...]
-) -> npt.NDArray[np.float32] | None:
-    """Return the greatest idf of each word: `NAME_IDF` for a speaker's name; None if there is none.
+) -> npt.NDArray[np.float32]:
+    """Return the greatest idf of each word, `NAME_IDF` for a speaker's name; unbounded without one.
 
     The score for the speaker already counts the name. In an agent of one talk half of the memories
     hold it, so its idf is low. In an agent of ten talks it has the idf of a rare word, and without
@@ -104,10 +107,10 @@ def _caps(
     """
     names = view.columns.speakers.names(view.of_memories("speaker"), naming)
     if not names:
-        return None
+        return UNBOUNDED
     terms = {term for name in names for term in terms_of_name(analyzer, name)}
     if terms.isdisjoint(searched):
-        return None
+        return UNBOUNDED
     return np.array([NAME_IDF if term in terms else np.inf for term in searched], np.float32)
 
 

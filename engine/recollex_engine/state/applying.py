@@ -25,7 +25,7 @@ from recollex_engine.domain.schema import (
     STOP_WORD,
     metadata_label,
 )
-from recollex_engine.domain.settings import settings_of
+from recollex_engine.domain.settings import COUNTED, RECOUNT, REEMBED, settings_of
 from recollex_engine.domain.trust import own_trust, trust_number
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.columns import Columns, Rows
@@ -75,6 +75,7 @@ class _Staged:
         self.length = int(columns.array("op_length")[-1]) if columns.op else 0
         self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
         self.closed: list[tuple[int, int]] = []
+        self.recounted: list[list[int]] = []  # of each memory before the last `recount`
         self.facts = StagedFacts(columns, self.labels)
 
     def add(self, operation: Operation) -> None:
@@ -89,6 +90,9 @@ class _Staged:
                 self._retain(operation.op, payload)
             elif (settings := settings_of(kind, payload)) is not None:
                 self.columns.settings = settings
+                self.recounted = payload["tokens"] if kind == RECOUNT else self.recounted
+                if kind == REEMBED:
+                    self.facts.surfaces.forget()
             elif kind in CLOSING:
                 self.closed.extend((memory, operation.op) for memory in payload["memories"])
             elif kind == VOCABULARY:
@@ -97,6 +101,8 @@ class _Staged:
                 if names := payload.get("names"):
                     self._name(names, operation.op)
                 self.facts.add(operation.op, kind, payload)
+            if typed := payload.get("typed"):
+                self.facts.type_entities(operation.op, typed)
             if (who := payload.get("by")) is not None:
                 by = labels[f"b:{who}"]
             if (reason := payload.get("why")) is not None:
@@ -257,11 +263,20 @@ class _Staged:
         columns.extend("name_op", self.name_op)  # last, because readers look at it first
         columns.extend("first_row", self.first_rows)
         columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
+        self._finish_recount()
         columns.extend_table(tuple(OP), self.op)
         columns.extend_latest(self.first_memory, [line[0] for line in self.memory])
         columns.extend_open(self.memories)
         columns.close(self.closed)
         self.facts.finish()
+
+    def _finish_recount(self) -> None:
+        """Replace the tokens of the memories, and of their passages, that were counted again."""
+        if counted := self.recounted:
+            whole = [tokens[0] for tokens in counted]
+            passages = [count for tokens in counted for count in tokens[1:] or tokens]
+            for name, counts in zip(COUNTED, (whole, passages), strict=True):
+                self.columns.column.replace(name, counts)
 
     def _finish_pieces(self) -> None:
         """Append the token ids of passages; rows before the first one with ids get empty lists."""

@@ -9,8 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.storage.memory_order import fence
+from recollex_kernels.memories.newest import newest_entries
 
 NONE = 0xFFFFFFFF
+
+
+def newest(keys: npt.NDArray[np.uint32], count: int) -> npt.NDArray[np.uint32]:
+    """Return uint32[count]: the newest entry of each key, NONE without any.
+
+    Raises `IndexError` for a key beyond them: the keys may come from a damaged column.
+    """
+    found = np.empty(count, np.uint32)
+    if not newest_entries(keys, found):
+        raise IndexError(f"a key is {int(keys.max())}, and there are {count}")
+    return found
 
 
 class Chain:
@@ -24,9 +36,7 @@ class Chain:
     """
 
     def __init__(self, keys: npt.NDArray[np.uint32], count: int) -> None:
-        self.head: npt.NDArray[np.uint32] = np.full(max(16, count), NONE, np.uint32)
-        if len(keys):
-            self.head[keys] = np.arange(len(keys), dtype=np.uint32)  # the last one written stays
+        self.head: npt.NDArray[np.uint32] = newest(keys, max(16, count))
 
     def previous(self, keys: npt.NDArray[np.uint32], first: int) -> npt.NDArray[np.uint32]:
         """Return uint32[n]: the previous entries of ``keys``, to be appended from ``first`` on."""

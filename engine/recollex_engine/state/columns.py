@@ -24,20 +24,24 @@ from recollex_engine.domain.schema import (
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.stored_json import read_stored
 from recollex_engine.domain.trust import Stamp
-from recollex_engine.state.chain import Chain
+from recollex_engine.state.access_journal import FILE as ACCESSES
+from recollex_engine.state.access_journal import AccessJournal
+from recollex_engine.state.chain import Chain, newest
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.event_time_index import EventTimeIndex
 from recollex_engine.state.fact_state import FactState
 from recollex_engine.state.hubs import Hubs
 from recollex_engine.state.label_lists import LabelLists
 from recollex_engine.state.mention_counts import MentionCounts
+from recollex_engine.state.merged_mentions import MergedMentionsCache
 from recollex_engine.state.metadata_values import MetadataValues
 from recollex_engine.state.row_codes import PassageColumns, encode_rows
 from recollex_engine.state.speakers import Speakers
+from recollex_engine.state.surfaces import Surfaces
 from recollex_engine.state.tail import Tail
 from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.names import fold_name
-from recollex_kernels.memories.filters import mask_open
+from recollex_kernels.memories.filters import mask_open, open_and_last
 
 CACHED_NAMES = 10_000
 """The most texts of labels, and of entity names, that are cached."""
@@ -76,7 +80,7 @@ class Columns:
         self.settings: Settings | None = stored.settings if stored else None
         counts = stored.columns if stored else {}
         generation = stored.generation if stored else 0
-        self.column: ColumnSet = ColumnSet(folder, counts)
+        self.column: ColumnSet = ColumnSet(folder, counts, self.settings)
         self.dictionary: dict[str, Dictionary] = {
             name: Dictionary(
                 folder, name, stored.dictionaries.get(name, 0) if stored else 0, generation
@@ -93,6 +97,7 @@ class Columns:
         self.metadata_values: MetadataValues = MetadataValues(self.dictionary["labels"])
         self.speakers: Speakers = Speakers(self.label)
         self.event_times: EventTimeIndex = EventTimeIndex()
+        self.accesses: AccessJournal = AccessJournal(folder.parent / ACCESSES)
         self._labels: dict[int, str] = {}
         self._entity_names: dict[int, str] = {}
         self._find_again()
@@ -100,23 +105,37 @@ class Columns:
     def _find_again(self) -> None:
         """Compute what is not stored: chain heads, newest versions, the mask of open memories."""
         array = self.array
-        # A copy: the pages of the file may change under a reader while a checkpoint writes.
-        once = {name: array(name).copy() for name in CLOSED}
-        for name, ops in once.items():
-            for memory in np.flatnonzero(ops > self.op):  # beyond the log that was read
-                self.column[name].set(int(memory), 0)
-                ops[memory] = 0
-        closed_by = once["closed_by"]
-        self.open: npt.NDArray[np.uint8] = np.ones(max(64, len(closed_by) * 3 // 2), np.uint8)
-        self.open[: len(closed_by)] = closed_by == 0
-        self.closed_op: int = int(closed_by.max(initial=0))
-        self._latest = np.full(max(64, self.dictionary["ids"].count * 3 // 2), NONE, np.uint32)
-        self._latest[array("id")] = np.arange(len(closed_by), dtype=np.uint32)
+        memories = len(array("closed_by"))
+        self.open: npt.NDArray[np.uint8] = np.ones(max(64, memories * 3 // 2), np.uint8)
+        self.closed_op: int = self._forget_later("closed_by", self.open[:memories])
+        for name in CLOSED[1:]:
+            self._forget_later(name, np.empty(len(array(name)), np.uint8))
+        self._latest: npt.NDArray[np.uint32] = newest(
+            array("id"), max(64, self.dictionary["ids"].count * 3 // 2)
+        )
         self.mentions: Chain = Chain(array("mention_entity"), self.entities)
         self.incoming: Chain = Chain(array("link_target"), self.memories)
         self.mention_counts: MentionCounts = MentionCounts()
         self.hubs: Hubs = Hubs()
+        self.merged_mentions: MergedMentionsCache = MergedMentionsCache()
         self.facts: FactState = FactState(self.column, self.dictionary)
+        self.drop_surfaces()
+
+    def drop_surfaces(self) -> None:
+        """Begin to index the surfaces again."""
+        self.surfaces: Surfaces = Surfaces(self.column, self.dictionary["surface_terms"])
+
+    def _forget_later(self, name: str, out: npt.NDArray[np.uint8]) -> int:
+        """Set to 0 what lies beyond the log that was read, and ``out`` to the items that are 0.
+
+        Returns the last operation in the column. The pages of the file may change under a reader
+        while a checkpoint writes.
+        """
+        last, later = open_and_last(self.array(name), self.op, out)
+        if later:
+            for memory in np.flatnonzero(self.array(name) > self.op):
+                self.column[name].set(int(memory), 0)
+        return last
 
     @property
     def dimension(self) -> int:

@@ -47,6 +47,11 @@ class Identities:
         """Return the entities that ``root`` represents, itself first."""
         return tuple(self._members.get(root, (root,)))
 
+    @property
+    def merged(self) -> npt.NDArray[np.int64]:
+        """The entities that were merged with another, ascending, their roots among them."""
+        return np.array(sorted({*self._root, *self._members}), np.int64)
+
     def roots(self, entities: int) -> npt.NDArray[np.uint32]:
         """Return uint32[entities]: the root of each entity."""
         found = np.arange(entities, dtype=np.uint32)

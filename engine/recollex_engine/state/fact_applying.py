@@ -1,5 +1,6 @@
 """How do operations on facts, events and entities become columns? Called by `applying`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from recollex_engine.domain.fact_schema import (
@@ -10,18 +11,25 @@ from recollex_engine.domain.fact_schema import (
     FACT,
     MERGE,
     NODE,
+    PHRASE,
     RELATIONS,
+    SPLIT,
+    SYNONYM,
+    TYPE,
 )
 from recollex_engine.domain.literals import BOOLEAN, ENTITY, to_column
 from recollex_engine.domain.schema import PLACEHOLDER
+from recollex_engine.domain.surfaces import PHRASES, SURFACE
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
+from recollex_engine.state.surfaces import StagedSurfaces
 from recollex_engine.storage.dictionary import BatchInterner
+from recollex_engine.text.entity_types import ENTITY_TYPES, EntityType
 
 KINDS = frozenset(
     {
         *("upsert_entity", "merge_entity", "upsert_edge", "archive_edge", "retro_correct"),
-        *("upsert_event", "link", "upsert_episode"),
+        *("upsert_event", "link", "upsert_episode", "split_entity", SURFACE),
     }
 )
 """The kinds of operations that this module applies."""
@@ -40,7 +48,11 @@ class StagedFacts:
         self.event: list[tuple[Any, ...]] = []
         self.edge: list[tuple[Any, ...]] = []
         self.node: list[tuple[Any, ...]] = []
+        self.type: list[tuple[int, int, int]] = []
+        self.phrase: list[tuple[int, int]] = []
+        self.synonym: list[tuple[int, int, float, int]] = []
         self.merge: list[tuple[int, ...]] = []
+        self.split: list[tuple[int, int]] = []
         self.evidence: list[int] = []
         self.evidence_fact: list[int] = []
         self.mention: list[int] = []
@@ -51,6 +63,8 @@ class StagedFacts:
         self.identity_ops: list[int] = []
         self.linked: list[int] = []
         self.closed: dict[str, list[tuple[int, int]]] = {"fact": [], "event": []}
+        self.fact_ids = BatchInterner(columns.dictionary["fact_ids"])
+        self.surfaces = StagedSurfaces(columns.column, columns.dictionary["surface_terms"])
         self.first = {kind: columns.column[f"{kind}_id"].count for kind in ("fact", "event")}
         self.at = {name: columns.column[name].count for name in ("fact_evidence", "fact_mention")}
         self.node_labels = columns.column["node_label"].count
@@ -62,6 +76,10 @@ class StagedFacts:
         """Gather the items of one operation of `KINDS`."""
         getattr(self, f"_{kind}")(op, payload)
 
+    def type_entities(self, op: int, typed: Sequence[tuple[int, EntityType]]) -> None:
+        """Gather what an operation says that entities are."""
+        self.type += [(entity, op, ENTITY_TYPES.index(kind)) for entity, kind in typed]
+
     def hole(self, op: int, kind: str, payload: dict[str, Any]) -> None:
         """Gather the version of a fact or event that was erased: closed by its own operation.
 
@@ -70,7 +88,7 @@ class StagedFacts:
         labels, ids, closes = self.labels, self.columns.dictionary, payload.get("closes")
         if kind in ("upsert_edge", "retro_correct"):
             version = self.first["fact"] + len(self.fact)
-            key = ids["fact_ids"].intern(f"{PLACEHOLDER}{version}")
+            key = self.fact_ids[f"{PLACEHOLDER}{version}"]
             predicate = labels[f"p:{PLACEHOLDER}"]
             ends = (
                 self.at["fact_evidence"] + len(self.evidence),
@@ -80,7 +98,7 @@ class StagedFacts:
                 self._close_fact(closes, op)
             self.closed["fact"].append((version, op))
             self.fact.append(
-                (key, NONE, op, 0, 0, predicate, BOOLEAN, 0, 0, 1, 0.0, NONE, NONE, *ends)
+                (key, NONE, op, 0, 0, predicate, BOOLEAN, 0, 0, 1, 0.0, NONE, NONE, *ends, NONE)
             )
         elif kind in ("upsert_event", "upsert_episode"):
             version = self.first["event"] + len(self.event)
@@ -106,6 +124,10 @@ class StagedFacts:
         self.linked += (source, target)
         self.identity_ops.append(op)
 
+    def _split_entity(self, op: int, payload: dict[str, Any]) -> None:
+        self.split.append((payload["source"][1], op))
+        self.identity_ops.append(op)
+
     def _upsert_edge(self, op: int, payload: dict[str, Any]) -> None:
         get = payload.get
         version = self.first["fact"] + len(self.fact)
@@ -127,15 +149,20 @@ class StagedFacts:
         start, end = payload["valid"]
         self.fact.append(
             (
-                self.columns.dictionary["fact_ids"].intern(payload["id"]),
+                self.fact_ids[payload["id"]],
                 get("previous", NONE),
                 *(op, 0, subject, self._label("p:", payload["predicate"])),
                 *(kind, number, start, end, get("confidence", 1.0)),
                 *(self._label("u:", get("uncertainty")), self._label("o:", get("source"))),
                 self.at["fact_evidence"] + len(self.evidence),
                 self.at["fact_mention"] + len(self.mention),
+                self._label("i:", get("zone")),
             )
         )
+        if (surface := get(SURFACE)) is not None:
+            self.surfaces.add("fact", version, surface)
+        for phrase in get(PHRASES, ()):
+            self._phrase(op, phrase)
 
     _retro_correct = _upsert_edge
 
@@ -170,6 +197,21 @@ class StagedFacts:
         )
         for relation, target, qualifier in payload["edges"]:
             self._edge(op, key, version, relation, target, qualifier)
+        if (surface := get(SURFACE)) is not None:
+            self.surfaces.add("event", version, surface)
+
+    def _surface(self, op: int, payload: dict[str, Any]) -> None:
+        if payload["of"] == "entity":
+            self._phrase(op, payload)
+        else:
+            self.surfaces.add(payload["of"], payload["version"], payload)
+
+    def _phrase(self, op: int, phrase: dict[str, Any]) -> None:
+        entity = phrase["version"]
+        self.surfaces.add("entity", entity, phrase)
+        self.phrase.append((entity, op))
+        for other, weight in phrase.get("synonyms", ()):
+            self.synonym += [(entity, other, weight, op), (other, entity, weight, op)]
 
     def _upsert_episode(self, op: int, payload: dict[str, Any]) -> None:
         self._upsert_event(op, payload, "episode")
@@ -182,24 +224,27 @@ class StagedFacts:
     def _edge(
         self, op: int, key: int, version: int, relation: str, target: Any, qualifier: str | None
     ) -> None:
+        zone = None
         if relation == "has_participant":
             number = int(target[1])
         elif relation == "has_time":
-            number = int(target)
+            number, zone = (target, None) if isinstance(target, int) else target
         elif relation == "has_time_text":
             number = self._text(f"v:{target}")
         elif relation == "mentioned_in":
             number = self._text(f"x:{target}")
         elif relation == "includes_fact":
-            number = self.columns.dictionary["fact_ids"].intern(target)
+            number = self.fact_ids[target]
         else:
             number = self.columns.dictionary["event_ids"].intern(target)
         code = RELATIONS.index(relation)
-        self.edge.append((key, version, code, number, self._label("r:", qualifier), op))
+        labels = self._label("r:", qualifier), self._label("i:", zone)
+        self.edge.append((key, version, code, number, labels[0], op, labels[1]))
 
     def finish(self) -> None:
         """Append everything, the heads last: no head may name an entry not yet stored."""
         columns, state = self.columns, self.columns.facts
+        self.fact_ids.add()
         if self.fact:
             table = dict(zip(FACT, zip(*self.fact, strict=True), strict=True))
             subjects = table.pop("fact_subject")
@@ -226,11 +271,23 @@ class StagedFacts:
             table = dict(zip(NODE, zip(*self.node, strict=True), strict=True))
             columns.extend("node_label", self.node_label)
             state.extend_chain("node_entity", table.pop("node_entity"), table)
+        if self.type:
+            table = dict(zip(TYPE, zip(*self.type, strict=True), strict=True))
+            state.extend_chain("type_entity", table.pop("type_entity"), table)
+        if self.phrase:
+            table = dict(zip(PHRASE, zip(*self.phrase, strict=True), strict=True))
+            state.extend_chain("phrase_entity", table.pop("phrase_entity"), table)
+        if self.synonym:
+            table = dict(zip(SYNONYM, zip(*self.synonym, strict=True), strict=True))
+            state.extend_chain("synonym_entity", table.pop("synonym_entity"), table)
         columns.extend_table(tuple(MERGE), self.merge)
+        columns.extend_table(tuple(SPLIT), self.split)
         for kind, closed in self.closed.items():
             column = columns.column[f"{kind}_closed_by"]
             for version, op in closed:
                 if not column.array[version]:  # an erased version is closed from its beginning
                     column.set(version, op)
         state.note_identities(self.identity_ops, self.aliases, self.linked)
+        if self.surfaces.finish(columns.dimension):
+            columns.drop_surfaces()
         state.applied += 1

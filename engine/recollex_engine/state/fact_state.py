@@ -4,22 +4,34 @@ It is kept beside the columns of an agent and computed on opening, in 15 ms a mi
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.fact_schema import ALIAS_OF, CHAINS, RELATIONS, TARGETS
-from recollex_engine.state.chain import NONE, Chain
+from recollex_engine.state.chain import NONE, Chain, newest
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.entity_merges import Identities
+from recollex_engine.state.fact_orders import FactOrders, read_only
 from recollex_engine.storage.dictionary import Dictionary
 
-TABLES = ("fact", "event", "node")
+TABLES = ("fact", "event", "node", "phrase")
 """The tables whose items are in the order of their operations; a view counts them by operation."""
 CACHED_MERGES = 16
 """The most sets of merges that are cached, for views of different operations."""
+
+SELECTED = (
+    "fact_closed_by",
+    "fact_start",
+    "fact_end",
+    "fact_subject",
+    "fact_predicate",
+    "fact_kind",
+    "fact_object",
+)
+"""The columns by which facts are selected."""
 
 INCOMING = {RELATIONS.index(relation): kind for relation, kind in TARGETS.items()}
 """The kind of an edge's target, by the number of its relation."""
@@ -33,7 +45,7 @@ class FactTables:
     later items of a column mean nothing. Views of this and all earlier operations may share one.
     """
 
-    __slots__ = ("_columns", "_data", "applied", "counts", "heads", "incoming")
+    __slots__ = ("_columns", "_data", "_selected", "applied", "counts", "heads", "incoming")
 
     def __init__(self, columns: ColumnSet, state: "FactState") -> None:
         self.applied: int = state.applied  # first: a run applied meanwhile makes this outdated
@@ -46,6 +58,18 @@ class FactTables:
         }
         self._columns = columns
         self._data: dict[str, Any] = {}
+        self._selected: tuple[npt.NDArray[Any], ...] | None = None
+
+    def readable(self, name: str) -> npt.NDArray[Any]:
+        """Return a column with its spare capacity, read-only, for kernels."""
+        return read_only(self._columns[name].buffer)
+
+    @property
+    def selected(self) -> Any:
+        """The columns that `select_facts` takes: `fact_selection.Facts`."""
+        if self._selected is None:
+            self._selected = tuple(self.readable(name) for name in SELECTED)
+        return self._selected
 
     def data(self, name: str) -> Any:
         """Return a column with its spare capacity, for reading single items: 50 ns each."""
@@ -68,7 +92,7 @@ class FactState:
         self._dictionaries = dictionaries
         array = columns.array
         self._newest = {
-            kind: _newest(array(f"{kind}_id"), dictionaries[f"{kind}_ids"].count)
+            kind: newest(array(f"{kind}_id"), max(64, dictionaries[f"{kind}_ids"].count * 3 // 2))
             for kind in ("fact", "event")
         }
         self.chains: dict[str, Chain] = {
@@ -87,6 +111,7 @@ class FactState:
             closed = array("fact_closed_by")[self.aliases]
             changes = [
                 *array("merge_op").tolist(),
+                *array("split_op").tolist(),
                 *array("fact_op")[self.aliases].tolist(),
                 *closed[closed > 0].tolist(),
             ]
@@ -100,6 +125,7 @@ class FactState:
         """The entities that any merge or alias ever named; all others were never merged."""
         self._identities: dict[int, Identities] = {}
         self.applied = 0  # runs of operations since opening
+        self.orders: FactOrders = FactOrders(columns)
         self._tables = FactTables(columns, self)
 
     def tables(self) -> FactTables:
@@ -190,9 +216,13 @@ class FactState:
         self.aliases += aliases
         self._identity_ops += ops
 
+    def merge_number(self, op: int) -> int:
+        """Return how many operations up to ``op`` changed merges: equal numbers, equal merges."""
+        return bisect_right(self._identity_ops, op)
+
     def identities(self, op: int) -> Identities:
         """Return the merges after operation ``op``. Cost: 1 us, more if they are not cached."""
-        key = bisect_right(self._identity_ops, op)
+        key = self.merge_number(op)
         found = self._identities.get(key)
         if found is None:
             if len(self._identities) >= CACHED_MERGES:
@@ -200,19 +230,17 @@ class FactState:
             found = self._identities[key] = Identities(self.links(op))
         return found
 
-    def links(self, op: int) -> list[tuple[int, int]]:
-        """Return (source, target) of the merges and aliases after operation ``op``, in order."""
+    def links(self, op: int, parted: Collection[int] = ()) -> list[tuple[int, int]]:
+        """Return (source, target) of the merges and aliases after operation ``op``, in order.
+
+        parted: sources whose merges are left out.
+        """
         array = self._columns.array
-        recorded = array("merge_op")
-        count = int(np.searchsorted(recorded, np.uint64(op), "right"))
-        links = list(
-            zip(
-                recorded[:count].tolist(),
-                array("merge_source")[:count].tolist(),
-                array("merge_target")[:count].tolist(),
-                strict=True,
-            )
-        )
+        links = [
+            (number, source, target)
+            for number, source, target, end in self.merges(op)
+            if end is None and source not in parted
+        ]
         for version in self.aliases:
             start, end = int(array("fact_op")[version]), int(array("fact_closed_by")[version])
             if start <= op and not 0 < end <= op:
@@ -220,13 +248,31 @@ class FactState:
                 links.append((start, subject, int(array("fact_object")[version])))
         return [(source, target) for _, source, target in sorted(links)]
 
+    def merges(self, op: int) -> list[tuple[int, int, int, int | None]]:
+        """Return (operation, source, target, end) of the merges up to ``op``, in order.
+
+        end: the operation that parted them; None for a merge that holds after ``op``.
+        """
+        array = self._columns.array
+        recorded, parted = array("merge_op"), array("split_op")
+        count = int(np.searchsorted(recorded, np.uint64(op), "right"))
+        splits: dict[int, list[int]] = {}
+        until = int(np.searchsorted(parted, np.uint64(op), "right"))
+        for source, number in zip(
+            array("split_source")[:until].tolist(), parted[:until].tolist(), strict=True
+        ):
+            splits.setdefault(source, []).append(number)
+        return [
+            (number, source, target, next((s for s in splits.get(source, ()) if s > number), None))
+            for number, source, target in zip(
+                recorded[:count].tolist(),
+                array("merge_source")[:count].tolist(),
+                array("merge_target")[:count].tolist(),
+                strict=True,
+            )
+        ]
+
 
 def _above(keys: npt.NDArray[Any]) -> int:
     """Return a number above all ``keys``."""
     return int(keys.max()) + 1 if len(keys) else 0
-
-
-def _newest(keys: npt.NDArray[np.uint32], count: int) -> npt.NDArray[np.uint32]:
-    newest = np.full(max(64, count * 3 // 2), NONE, np.uint32)
-    newest[keys] = np.arange(len(keys), dtype=np.uint32)
-    return newest

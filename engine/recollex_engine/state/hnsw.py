@@ -57,7 +57,7 @@ admits were spread evenly."""
 EXPANSION_LINK = 64
 """Width of the search that links a new memory to its nearest ones."""
 CHUNK = 1_024
-"""Rows that are added between two calls of ``stopped``."""
+"""Rows that are added between two questions for the number of threads."""
 
 CodedRows: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.uint32]]
 """The rows' codes in four bits a component, uint8[rows, dimension / 2]; their steps, float32[rows];
@@ -67,6 +67,11 @@ _MAGIC, _VERSION = b"usearch", 2
 _COSINE, _EIGHT_BITS, _KEYS, _SLOTS = 99, 23, 14, 15
 _SIZES, _HEAD, _SHAPE = 8, 64, 40
 """Sizes in bytes of parts of the file: rows and columns; usearch's header; the graph's numbers."""
+
+
+def processors() -> int:
+    """Return how many processors this machine has."""
+    return os.cpu_count() or 1
 
 
 def _empty(dimension: int, expansion: int = EXPANSION_LINK) -> Any:
@@ -309,13 +314,13 @@ def extend_graph(
     before: Path | None,
     codes: npt.NDArray[np.int8],
     first_row: int,
-    stopped: Callable[[], bool] = bool,
+    threads: Callable[[], int] = processors,
 ) -> bool:
     """Write to ``path`` the graph of ``before`` with ``codes`` int8[n, D] added from ``first_row``.
 
-    Returns True when the file is durable; False, without a file, once ``stopped()`` is True. Uses
-    all processors but one. Raises `StoreFullError` with nothing at ``path``, and `CorruptError` for
-    a damaged ``before``.
+    ``threads()`` is asked every `CHUNK` rows how many threads may insert them. Returns True when
+    the file is durable; False, without a file, once ``threads()`` is 0. Raises `StoreFullError`
+    with nothing at ``path``, and `CorruptError` for a damaged ``before``.
 
     Cost: reading and writing the whole graph, which is in memory meanwhile, and one insertion a
     row.
@@ -327,13 +332,13 @@ def extend_graph(
             index.load(str(before) if cipher is None else map_content(before))
         except Exception as error:
             raise CorruptError(before, "a graph", str(error)) from error
-    threads = max(1, (os.cpu_count() or 1) - 1)
     for start in range(0, len(codes), CHUNK):
-        if stopped():
+        allowed = threads()
+        if allowed == 0:
             return False
         part = codes[start : start + CHUNK]
         keys = np.arange(first_row + start, first_row + start + len(part), dtype=np.uint64)
-        index.add(keys, part, threads=threads)
+        index.add(keys, part, threads=allowed)
     try:
         if cipher is not None:
             write_sealed(path, cipher, index.save())

@@ -7,6 +7,7 @@ the first recalls, and what kernels index by is looked through before (see `stat
 last segment, which is always compared first, is read by a thread while the columns are opened.
 """
 
+import _thread
 import contextlib
 import mmap
 import os
@@ -66,27 +67,42 @@ class Part:
 
 
 class Beside(Generic[T]):
-    """Work that runs on a thread of its own, beside the rest of an opening."""
+    """Works that a thread of its own does beside the rest of an opening.
 
-    def __init__(self, work: Callable[[], T]) -> None:
-        self._work = work
+    `wait` does the works that were not begun, so an opening never waits for a thread that did not
+    run yet, and helps with several.
+    """
+
+    def __init__(self, *works: Callable[[], T]) -> None:
+        self._left = list(works)
         self._found: list[T] = []
         self._error: Exception | None = None
-        self._thread = threading.Thread(target=self._run, name="check files", daemon=True)
-        self._thread.start()
+        self._doing = threading.Lock()  # held by the thread while it is at work
+        with contextlib.suppress(RuntimeError):  # no further thread can be started
+            _thread.start_new_thread(self._run, ())  # Thread.start waits until the thread runs
 
     def _run(self) -> None:
-        try:
-            self._found.append(self._work())
-        except Exception as error:
-            self._error = error
+        with self._doing:
+            self._work()
 
-    def wait(self) -> T:
-        """Return what the work returned, once it is done; raises what it raised."""
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        return self._found[0]
+    def _work(self) -> None:
+        while self._left:
+            try:
+                work = self._left.pop(0)
+            except IndexError:  # the other thread took the last one
+                return
+            try:
+                self._found.append(work())
+            except Exception as error:
+                self._error = self._error or error
+
+    def wait(self) -> list[T]:
+        """Return what the works returned, in any order, once all are done; raises what one did."""
+        self._work()
+        with self._doing:
+            if self._error is not None:
+                raise self._error
+            return self._found
 
 
 def sum_beside(path: Path, size: int) -> Beside[int | None] | None:
@@ -109,8 +125,15 @@ def _sum(path: Path) -> int | None:
 
 
 def known_at(items: npt.NDArray[Any], op: int | None) -> npt.NDArray[Any]:
-    """Return ``items`` with those above ``op`` as 0; as they are if ``op`` is None."""
-    return items if op is None else np.where(items > op, items.dtype.type(0), items)
+    """Return ``items`` with those above ``op`` as 0; as they are if ``op`` is None.
+
+    Another thread may close memories meanwhile, so the items are copied before they are compared.
+    """
+    if op is None:
+        return items
+    held = np.array(items)
+    held[held > op] = 0
+    return held
 
 
 def warn_of_answers(damage: CorruptError) -> None:

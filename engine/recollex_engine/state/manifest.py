@@ -14,6 +14,8 @@ from typing import Any
 
 import orjson
 
+from recollex_engine.domain.fact_schema import SURFACES
+from recollex_engine.domain.schema import PIECES, schema
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import Position
@@ -67,6 +69,18 @@ class Manifest:
     segments: tuple[SegmentEntry, ...] = ()
     graphs: tuple[GraphEntry, ...] = ()
     checksums: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def has_all_columns(self) -> bool:
+        """Whether it names every column; later ones may be missing where they would be empty.
+
+        A checkpoint with facts or events but no surfaces may have been made by an older version,
+        after a newer one had recorded some.
+        """
+        held = self.columns.keys() | PIECES.keys()
+        if not (self.columns.get("fact_id") or self.columns.get("event_id")):
+            held |= SURFACES.keys()
+        return held == schema().keys()
 
     def write(self, folder: Path) -> None:
         """Replace the manifest of ``folder``; durable once this returns."""

@@ -170,7 +170,9 @@ class Postings:
         """
         arrays, meta = read_arrays(path)
         file = whole_file(arrays)
-        first, end = meta["first_memory"], meta["end_memory"]
+        first, end = meta.get("first_memory"), meta.get("end_memory")
+        if not (isinstance(first, int) and isinstance(end, int) and 0 <= first <= end):
+            raise CorruptError(path, "the numbers of its memories", f"{first!r} to {end!r}")
         if meta.get("format") == 2:
             graded = cls._graded(first, **arrays, lengths=words[first:end])
             return replace(graded, outdated=True, file=file)

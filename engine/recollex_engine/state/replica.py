@@ -8,13 +8,12 @@ go through `apply`, so both give the same answers.
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.schema import ERASE, PIECES, schema
+from recollex_engine.domain.schema import ERASE
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START, Position
@@ -39,7 +38,7 @@ from recollex_engine.state.stored_checksums import (
     parts_of_indexes,
     sum_of_last,
 )
-from recollex_engine.state.structure import check_structure
+from recollex_engine.state.structure import structure_checks
 from recollex_engine.state.vector_batches import VectorBatches, torn_position
 from recollex_engine.state.view import Indexes, Segment, View
 from recollex_engine.state.view_cache import ViewCache
@@ -97,7 +96,7 @@ class Replica:
         except CorruptError as error:
             self._warn(f"the manifest is damaged ({error})")
             manifest = None
-        if manifest is not None and manifest.columns.keys() | PIECES.keys() != schema().keys():
+        if manifest is not None and not manifest.has_all_columns:
             self.damaged = True  # columns of an older version; closing makes a new checkpoint
             manifest = None
         while manifest is not None:
@@ -181,7 +180,10 @@ class Replica:
     @property
     def settings(self) -> Settings | None:
         """The current settings; the columns have them once the last `reembed` is applied."""
-        return self._settings or self.columns.settings
+        moved, applied = self._settings, self.columns.settings
+        if moved is not None and (applied is None or applied.embedding < moved.embedding):
+            return moved
+        return applied
 
     @property
     def vectors_path(self) -> Path:
@@ -206,9 +208,7 @@ class Replica:
         parts, are_all = parts_of_columns(columns, self.manifest, self.folder)
         if not (self.integrity.compare(parts) and are_all):
             home = self.folder / self.manifest.settings.columns_folder
-            self._looking = Beside(
-                partial(check_structure, columns.array, columns.dictionary, home)
-            )
+            self._looking = Beside(*structure_checks(columns.array, columns.dictionary, home))
 
     def _open_indexes(
         self, manifest: Manifest | None, summing: Beside[int | None] | None
@@ -231,7 +231,7 @@ class Replica:
             )
             if manifest is not None:
                 last, rest = parts_of_indexes(indexes, manifest, folder)
-                self.integrity.compare(last, now=True, found=summing.wait() if summing else None)
+                self.integrity.compare(last, now=True, found=summing.wait()[0] if summing else None)
                 if not self.integrity.compare(rest):
                     for segment, entry in zip(indexes.segments, self.entries, strict=True):
                         segment.postings.check_lists(folder / entry.postings)

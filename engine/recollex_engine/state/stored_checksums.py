@@ -28,7 +28,7 @@ def of_columns(columns: Columns, op: int, generation: int) -> dict[str, int]:
     home, found = columns.settings.columns_folder, {}
     for name, column in columns.column.copy().items():
         if column.stored:
-            found[f"{home}/{name}"] = (
+            found[f"{home}/{columns.settings.column_file(name)}"] = (
                 crc32(known_at(column.array[: column.stored], op))
                 if name in CLOSED
                 else column.checksum(column.stored)
@@ -66,10 +66,11 @@ def of_vectors(replica_rows: Rows, manifest: Manifest, known: Manifest | None) -
 
 def parts_of_columns(columns: Columns, manifest: Manifest, folder: Path) -> tuple[list[Part], bool]:
     """Return what is to be compared of columns that were just opened, and whether that is all."""
-    home, sums, parts, count = manifest.settings.columns_folder, manifest.checksums, [], 0
+    settings, sums, parts, count = manifest.settings, manifest.checksums, [], 0
+    home = settings.columns_folder
     for name, column in columns.column.items():
         count += 1
-        if (crc := sums.get(path := f"{home}/{name}")) is not None:
+        if (crc := sums.get(path := f"{home}/{settings.column_file(name)}")) is not None:
             column.vouch(crc)
             op = manifest.position.op if name in CLOSED else None
             parts.append(Part(folder, path, column.array, crc, op))

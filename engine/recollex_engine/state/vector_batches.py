@@ -7,6 +7,7 @@ checksums of these batches are None, since a vector could be guessed with them.
 """
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,16 +109,23 @@ class VectorBatches:
             ]
 
     def read(
-        self, follower: LogFollower, until_op: int | None = None, progress: Progress | None = None
+        self,
+        follower: LogFollower,
+        until_op: int | None = None,
+        progress: Progress | None = None,
+        watch: Callable[[Operation], None] | None = None,
     ) -> Settings | None:
         """Read the transactions that follow in a log; return the last settings in them, if any.
 
-        progress: called with the number of operations of each transaction.
+        progress: called with the number of operations of each transaction. watch: called with each
+        operation.
         """
         settings = None
         for transaction in follower.read_new(until_op):
             for operation in transaction.operations:
                 self.add(operation)
+                if watch is not None:
+                    watch(operation)
                 settings = settings_of(operation.kind, operation.payload) or settings
             if progress is not None:
                 progress(len(transaction.operations))

@@ -11,12 +11,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.schema import NONE, schema, words
+from recollex_engine.domain.schema import NETWORKS, NONE, schema, words
 from recollex_engine.fork import cached_property
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.entity_merges import Identities
 from recollex_engine.state.hnsw import CodedRows, Hnsw
+from recollex_engine.state.hubs import Hubs
 from recollex_engine.state.mention_counts import PrefixCounts, entity_weights
+from recollex_engine.state.merged_mentions import MergedMentions
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.tail import Tail, TailPostings
 from recollex_engine.state.timeline import Timeline
@@ -190,10 +192,34 @@ class View:
         return self.of_rows("memory_of_row")
 
     @cached_property
+    def networks(self) -> tuple[int, ...]:
+        """The networks that have memories. Cost: O(memories)."""
+        network = self.of_memories("network")
+        return tuple(number for number in range(len(NETWORKS)) if (network == number).any())
+
+    @cached_property
     def _mentions(self) -> PrefixCounts:
         """The view's mentions, counted."""
         end = int(self._buffers["mention_offset"][self.memories])
         return self.columns.mention_counts.at(self._buffers["mention_entity"], end)
+
+    @cached_property
+    def _merged(self) -> MergedMentions | None:
+        """The mentions under the view's merges; None without any."""
+        facts = self.columns.facts
+        if not facts.linked or not self._identities:
+            return None
+        names = ("mention_entity", "mention_memory", "mention_previous")
+        entity, memory, previous = map(self.buffer, names)
+        number = facts.merge_number(self.op)
+        return self.columns.merged_mentions.at(
+            number, self._identities, (entity, memory, previous), self._mentions
+        )
+
+    @property
+    def hubs(self) -> Hubs:
+        """The entities that are known as hubs, under the view's merges."""
+        return self.columns.hubs if self._merged is None else self._merged.hubs
 
     @cached_property
     def entity_head(self) -> npt.NDArray[np.uint32]:
@@ -209,6 +235,12 @@ class View:
             return (entity,)
         return self._identities.members(self._identities.root(entity))
 
+    def same_roots(self, entities: Sequence[int]) -> tuple[int, ...]:
+        """Return entities, each as the one that represents it in the view."""
+        if self.columns.facts.linked.isdisjoint(entities):
+            return tuple(entities)
+        return tuple(map(self._identities.root, entities))
+
     def entity_names(self, entities: Sequence[int]) -> tuple[str, ...]:
         """Return the names of entities; entities that are one in the view give one name."""
         name = self.columns.entity_name
@@ -222,8 +254,8 @@ class View:
 
     @property
     def entities(self) -> int:
-        """How many entities have a place in `entity_head`."""
-        return len(self.entity_head)
+        """How many entities have a place in `mentions`."""
+        return len(self.mentions[-1])
 
     @property
     def named_entities(self) -> int:
@@ -243,9 +275,11 @@ class View:
 
         n is the number of the view's memories that name the entity. TEMPR 2.4.3 gives all links
         weight 1. But the speakers of a conversation are named by each of its turns, and would
-        outweigh rare entities.
+        outweigh rare entities. Merged entities count as one.
         """
-        return entity_weights(self._mentions.counts)
+        if self._merged is None:
+            return entity_weights(self._mentions.counts)
+        return entity_weights(self._merged.counts(self._mentions, self._identities))
 
     @cached_property
     def even_weight(self) -> npt.NDArray[np.float32]:
@@ -254,7 +288,14 @@ class View:
 
     @cached_property
     def mentions(self) -> Mentions:
-        """The entities of memories and the memories of entities, as kernels take them."""
+        """The entities of memories and the memories of entities, as kernels take them.
+
+        Entities that the view's merges make one are one entity here.
+        """
+        merged = self._merged
+        if merged is not None:
+            of_memory = self.offsets("mention_offset")
+            return of_memory, merged.entity, merged.memory, merged.previous, merged.heads
         return (
             self.offsets("mention_offset"),
             self.buffer("mention_entity"),

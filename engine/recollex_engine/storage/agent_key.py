@@ -38,7 +38,7 @@ _entering = fork.lock()
 _unlocked: "WeakValueDictionary[str, Cipher]" = WeakValueDictionary()
 
 
-def cipher_at(path: Path) -> Cipher | None:
+def cipher_at(path: Path | str) -> Cipher | None:
     """Return the cipher of the agent that a file belongs to; None if it is not unlocked.
 
     Cost: 0.2 us while no agent of the process is unlocked, else 5 us.

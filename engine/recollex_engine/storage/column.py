@@ -1,10 +1,8 @@
 """One append-only array: mapped pages of a file up to the last checkpoint, then private memory."""
 
 import contextlib
-import errno
 import os
 import threading
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,20 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from recollex_engine.errors import CorruptError, InputError
-from recollex_engine.storage import overlay
-from recollex_engine.storage.agent_key import cipher_at, cipher_for_writing
+from recollex_engine.storage import column_file
+from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.checksums import crc32
 from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.content_file import (
     SealedPages,
     new_pages,
-    read_sealed,
     write_sealed,
 )
-from recollex_engine.storage.disk import flush, open_file, store_full, system_errors, write_at
-
-MAPPED_FROM = 1 << 17
-"""Files of fewer bytes are read into memory, so that thousands of small agents need no maps."""
+from recollex_engine.storage.disk import write_at
 
 _UNLOCKED = contextlib.nullcontext()
 _UNCHANGED: frozenset[int] = frozenset()
@@ -77,12 +71,13 @@ class Column:
     def __init__(
         self,
         dtype: str | np.dtype[Any],
-        path: Path | None = None,
+        path: Path | str | None = None,
         stored: int = 0,
         *,
         fixed: bool = False,
     ) -> None:
-        self._path = path
+        # a str: joining and reading a Path for each of 60 columns takes a tenth of opening them
+        self._path = None if path is None else os.fspath(path)
         self._fixed = fixed
         self._stored = stored
         self._count = stored
@@ -204,7 +199,7 @@ class Column:
         count = self._count if count is None else count
         if not self._stored <= count <= self._count:
             raise InputError(f"count must lie in [{self._stored}, {self._count}], got {count}")
-        if self._stored and path != self._path:
+        if self._stored and os.fspath(path) != self._path:
             raise InputError(f"the column is stored in {self._path}, not in {path}")
         if count == self._stored:
             return
@@ -212,7 +207,7 @@ class Column:
             self._persist_sealed(path, count, cipher, sync=sync)
             return
         start = self._stored * self._storage.itemsize
-        with _opened(path, os.O_WRONLY | os.O_CREAT) as fd:
+        with column_file.opened(path, os.O_WRONLY | os.O_CREAT) as fd:
             status = os.fstat(fd)
             if status.st_size < start:
                 raise CorruptError(path, f"at least {start} bytes", f"{status.st_size}")
@@ -220,9 +215,9 @@ class Column:
             items = self._storage[self._stored : count]
             write_at(fd, items.view(np.uint8).data, start, path)
             if sync:
-                _flush(fd, path)
+                column_file.flush_column(fd, path)
         self._file_id = (status.st_dev, status.st_ino)
-        self._path = path
+        self._path = os.fspath(path)
         self._stored = count
 
     def _persist_sealed(self, path: Path, count: int, cipher: Cipher, *, sync: bool) -> None:
@@ -231,16 +226,16 @@ class Column:
         pages = self._pages or new_pages()
         if self._fixed and pages.end is not None:
             items = self._storage[self._stored : count].view(np.uint8)
-            with _opened(path, os.O_WRONLY | os.O_CREAT) as fd:
+            with column_file.opened(path, os.O_WRONLY | os.O_CREAT) as fd:
                 if (found := os.fstat(fd).st_size) < pages.end:
                     raise CorruptError(path, f"at least {pages.end} bytes", found)
                 pages.append(cipher, items.data, fd, path)
                 if sync:
-                    _flush(fd, path)
+                    column_file.flush_column(fd, path)
             self._pages = pages
         else:
             self._replace_sealed(path, count, cipher, sync=sync)
-        self._path = path
+        self._path = os.fspath(path)
         self._stored = count
 
     def _replace_sealed(self, path: Path, count: int, cipher: Cipher, *, sync: bool) -> None:
@@ -262,18 +257,19 @@ class Column:
         changed = self._changed
         if isinstance(changed, frozenset) or not changed or self._path is None:
             return 0
-        if (cipher := cipher_for_writing(self._path)) is not None:
+        path = Path(self._path)
+        if (cipher := cipher_for_writing(path)) is not None:
             count = len(changed)
             with self._lock:
-                self._replace_sealed(self._path, self._stored, cipher, sync=sync)
+                self._replace_sealed(path, self._stored, cipher, sync=sync)
             return count
         indices = sorted(changed)
         size = self._storage.itemsize
-        with self._lock, _opened(self._path, os.O_WRONLY) as fd:
+        with self._lock, column_file.opened(path, os.O_WRONLY) as fd:
             for index in indices:
                 item = self._storage[index : index + 1]
                 written = item.copy()
-                write_at(fd, written.view(np.uint8).data, index * size, self._path)
+                write_at(fd, written.view(np.uint8).data, index * size, path)
                 changed.discard(index)  # last: an interrupted write is done again
                 if item[0] != written[0]:  # changed meanwhile
                     changed.add(index)
@@ -284,15 +280,16 @@ class Column:
     def flush_file(self) -> None:
         """Return once all persisted and written-back items are on the disk."""
         if self._path is not None and self._stored:
-            with _opened(self._path, os.O_WRONLY) as fd:
-                _flush(fd, self._path)
+            path = Path(self._path)
+            with column_file.opened(path, os.O_WRONLY) as fd:
+                column_file.flush_column(fd, path)
 
     def _grow(self, needed: int) -> None:
         """Grow to at least ``needed`` items; the stored part is mapped again, not copied."""
         kind, old, count, stored = self.dtype, self._storage, self._count, self._stored
         with self._lock:
             if (
-                stored * kind.itemsize >= MAPPED_FROM
+                stored * kind.itemsize >= column_file.MAPPED_FROM
                 and self._pages is None
                 and self._is_same_file()
             ):
@@ -310,38 +307,17 @@ class Column:
     def _load(self, stored: int, capacity: int) -> NDArray[Any]:
         """Return an array of ``capacity`` items; the first ``stored`` come from the file."""
         assert self._path is not None
-        kind, path = self.dtype, self._path
-        size = stored * kind.itemsize
-        with _opened(path, os.O_RDONLY) as fd:
-            status = os.fstat(fd)
-            if status.st_size < size:  # sealed bytes are more than plain ones
-                found = status.st_size // kind.itemsize
-                raise CorruptError(path, f"at least {stored} items", f"{found}")
-            self._file_id = (status.st_dev, status.st_ino)
-            if (cipher := cipher_at(path)) is not None:
-                held = np.empty(status.st_size, np.uint8)
-                _read_into(held, fd, 0, path)
-                plain, self._pages = read_sealed(path, held.data, cipher, size)
-                return _with_room(plain, capacity * kind.itemsize).view(kind)
-            # The last page is copied, not mapped: other processes may append to it.
-            mapped = size - size % overlay.PAGE if size >= MAPPED_FROM else 0
-            data: NDArray[np.uint8] | None = None
-            if mapped:
-                with contextlib.suppress(OSError, ValueError):
-                    data = overlay.private_bytes(
-                        fd, mapped, capacity * kind.itemsize, writable=not self._fixed
-                    )
-            if data is None:
-                data, mapped = np.empty(capacity * kind.itemsize, np.uint8), 0
-            _read_into(data[mapped:size], fd, mapped, path)
-        return data.view(kind)
+        storage, self._file_id, self._pages = column_file.load(
+            self._path, self.dtype, stored, capacity, fixed=self._fixed
+        )
+        return storage
 
     def _is_same_file(self) -> bool:
         """Return whether the path still names the file that the stored items came from."""
         if self._path is None:
             return False
         try:
-            status = self._path.stat()
+            status = os.stat(self._path)  # noqa: PTH116
         except FileNotFoundError:
             return False
         return (status.st_dev, status.st_ino) == self._file_id
@@ -354,44 +330,3 @@ def no_items(dtype: str | np.dtype[Any]) -> NDArray[Any]:
     if kind != kind.newbyteorder("<") or kind.hasobject:
         raise InputError(f"a column's dtype must be little-endian items, got {kind}")
     return np.empty(0, kind)
-
-
-def _with_room(data: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """Return a copy of ``data`` that is followed by spare capacity, ``size`` bytes together."""
-    copy = np.empty(size, np.uint8)
-    copy[: len(data)] = data
-    return copy
-
-
-@contextlib.contextmanager
-def _opened(path: Path, flags: int) -> Iterator[int]:
-    try:
-        fd = open_file(path, flags)
-    except FileNotFoundError:
-        raise CorruptError(path, "a column's file", "none") from None
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise store_full(error, path, f"create {path.name}") from error
-        raise
-    try:
-        with system_errors(path):  # a folder can be opened, and cannot be read
-            yield fd
-    finally:
-        os.close(fd)
-
-
-def _flush(fd: int, path: Path) -> None:
-    try:
-        flush(fd)
-    except OSError as error:
-        raise store_full(error, path, f"flush {path.name}") from error
-
-
-def _read_into(target: NDArray[np.uint8], fd: int, offset: int, path: Path) -> None:
-    rest = target.data
-    while len(rest):
-        size = os.preadv(fd, [rest], offset)
-        if not size:
-            raise CorruptError(path, f"{len(rest)} more bytes at {offset}", "the end of the file")
-        rest = rest[size:]
-        offset += size

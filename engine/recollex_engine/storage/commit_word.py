@@ -33,6 +33,9 @@ from recollex_engine.storage.overlay import shared_bytes
 SIZE = 64
 VERSION = 1
 
+DELETED = (1 << 64) - 1
+"""The operation in the word of a deleted agent, which a process may still have mapped."""
+
 _MAGIC = b"rcxcomit"
 _HEADER = struct.Struct("<8sII")
 _NEW = _HEADER.pack(_MAGIC, VERSION, 0).ljust(SIZE, b"\0")

@@ -14,7 +14,6 @@ Whether an agent is encrypted decides (see `storage.agent_key`): a plain file of
 is damage, and a sealed file of an agent that is not unlocked is refused.
 """
 
-import mmap
 import os
 import struct
 from collections.abc import Iterable, Iterator
@@ -28,6 +27,7 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.storage.agent_key import cipher_at, cipher_for_writing, locked
 from recollex_engine.storage.cipher import Cipher, bound_to
 from recollex_engine.storage.disk import Bytes, replace_file, system_errors, write_at
+from recollex_engine.storage.overlay import shared_bytes
 
 PAGE_BYTES = 1 << 20
 """Plain bytes of a page, at most."""
@@ -131,15 +131,18 @@ def read_content(path: Path) -> Bytes:
     return stored
 
 
-def map_content(path: Path) -> mmap.mmap | Bytes:
+def map_content(path: Path) -> Bytes:
     """Return the plain bytes of a file that is not empty, mapped where they are not encrypted.
 
-    Raises as `read_content`, and `ValueError` for an empty file.
+    A map holds no descriptor. Raises as `read_content`, and `ValueError` for an empty file.
     """
     cipher = cipher_at(path)
     with system_errors(path), path.open("rb") as file:
         if cipher is None:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            size = os.fstat(file.fileno()).st_size
+            if not size:
+                raise ValueError(f"{path} is empty")
+            mapped = shared_bytes(file.fileno(), size).data
             if mapped[: len(_MAGIC)] == _MAGIC:
                 raise locked(path)
             return mapped

@@ -78,9 +78,11 @@ class Dictionary:
             raise InputError(f"stored must be 0 without a folder, got {stored}")
         self._folder = folder
         self._name = name
-        self._offsets = Column("<i8", self._path("offsets") if stored else None, stored, fixed=True)
+        self._offsets = Column(
+            "<i8", self._place("offsets") if stored else None, stored, fixed=True
+        )
         heap_size = int(self._offsets.array[-1]) if stored else 0
-        self._heap = Column("u1", self._path("heap") if stored else None, heap_size, fixed=True)
+        self._heap = Column("u1", self._place("heap") if stored else None, heap_size, fixed=True)
         self._index = DictionaryIndex.empty()
         self._index_crc = 0
         if stored >= INDEX_FROM:
@@ -89,6 +91,9 @@ class Dictionary:
         # All strings that the index does not cover (once filled), and a cache of some that it does.
         self._known: dict[str, int] = {}
         self._cached = 0
+        # Strings that `get_many` sought and did not find. A string that is interned later is in
+        # `_known`, which comes first, until `adopt` moves it to the index and makes a new set here.
+        self._missing: set[str] = set()
         self._is_filled = stored == self._index.count
         self._filling = threading.Lock()
 
@@ -115,22 +120,35 @@ class Dictionary:
         number = self._known.get(string)
         if number is not None:
             return number
+        missing = self._missing  # before the index: `adopt` puts both in place, the index first
         index = self._index
-        if not index.count:
+        if not index.count or string in missing:
             return None
         data = string.encode()
         hash = _hash(data)
         number = self._find(index, data, hash, bisect_left(index.hash_view, hash))
         if number is not None:
             self._cache(string, number)
+        elif len(missing) < _CACHED:
+            missing.add(string)
         return number
 
     def get_many(self, strings: Sequence[str]) -> Numbers:
-        """Return uint32[len(strings)]: each string's number, or `NONE` if it is not there."""
+        """Return uint32[len(strings)]: each string's number, or `NONE` if it is not there.
+
+        Cost: 0.1 us for a recent string, found or not; 4 us for others.
+        """
         found = list(map(self._known.get, strings))  # most strings are recent
         if None in found:
-            sought = map(self.get, strings)
-            found = [NONE if number is None else number for number in sought]
+            missing = self._missing  # taken before the search: `adopt` puts another in its place
+            for place, number in enumerate(found):
+                if number is None and (string := strings[place]) in missing:
+                    found[place] = NONE
+                elif number is None:
+                    number = self.get(string)
+                    if number is None and len(missing) < _CACHED:
+                        missing.add(string)
+                    found[place] = NONE if number is None else number
         return np.array(found, np.uint32)
 
     def intern(self, string: str) -> int:
@@ -267,6 +285,7 @@ class Dictionary:
         if not self._is_filled:
             self._fill()
         self._index = index  # first: a lookup that misses `_known` looks in the index next
+        self._missing = set()  # before strings leave `_known`
         for string, number in list(self._known.items()):
             if number < index.count:
                 del self._known[string]
@@ -276,9 +295,12 @@ class Dictionary:
                 with contextlib.suppress(OSError):
                     old.unlink()
 
-    def _path(self, suffix: str) -> Path:
+    def _place(self, suffix: str) -> str:
         assert self._folder is not None
-        return self._folder / f"{self._name}.{suffix}"
+        return f"{self._folder}/{self._name}.{suffix}"
+
+    def _path(self, suffix: str) -> Path:
+        return Path(self._place(suffix))
 
     def _bytes(self, number: int) -> bytes:
         offsets = self._offsets.array
@@ -289,9 +311,12 @@ class Dictionary:
         return self._bytes(number).decode("utf-8", "replace")
 
     def _hashes(self, start: int, end: int) -> Hashes:
-        """Return the hashes of strings ``start`` to ``end``. Cost: 1.5 us each."""
-        numbers = range(start, end)
-        return np.fromiter((_hash(self._bytes(n)) for n in numbers), np.uint64, len(numbers))
+        """Return the hashes of strings ``start`` to ``end``. Cost: 0.7 us each."""
+        heap, offsets = self._heap.array.data, self._offsets.array
+        ends = offsets[start:end].tolist()
+        starts = [int(offsets[start - 1]) if start else 0, *ends]
+        strings = (heap[first:last] for first, last in zip(starts, ends, strict=False))
+        return np.frombuffer(b"".join(map(_digest, strings)), "<u8")
 
     def _find(self, index: "DictionaryIndex", data: bytes, hash: int, start: int) -> int | None:
         """Return the number of ``data``, or None; its ``hash`` can only stand from ``start`` on."""
@@ -353,5 +378,9 @@ class BatchInterner(dict[str, int]):
         self._first, self._strings = self._dictionary.count, []
 
 
+def _digest(data: bytes | memoryview) -> bytes:
+    return blake2b(data, digest_size=8).digest()
+
+
 def _hash(data: bytes) -> int:
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
+    return int.from_bytes(_digest(data), "little")

@@ -77,7 +77,7 @@ class system_errors:  # noqa: N801 - read as a verb: `with system_errors(path):`
 
     __slots__ = ("_path",)
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str) -> None:
         self._path = path
 
     def __enter__(self) -> None:
@@ -93,7 +93,7 @@ class system_errors:  # noqa: N801 - read as a verb: `with system_errors(path):`
             raise ours from error
 
 
-def _translated(error: OSError, path: Path) -> RecollexError | None:
+def _translated(error: OSError, path: Path | str) -> RecollexError | None:
     """Return the error of recollex for one of the system; None to pass it on."""
     if isinstance(error, RecollexError):
         return None
@@ -288,6 +288,8 @@ def make_folder(path: Path, *, private: bool = False) -> None:
             raise
         return
     except FileNotFoundError:
+        if path.parent.exists():  # as /proc, where no folder can be made
+            raise
         make_folder(path.parent, private=private)
         make_folder(path, private=private)
         return

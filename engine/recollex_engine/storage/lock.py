@@ -40,8 +40,9 @@ class WriterLock:
     """An exclusive lock, held from construction until `close` or the end of the process.
 
     Raises `LockedError`, which names the holder's process, while any other `WriterLock` holds the
-    file, also one in this process. The file is created at need and never removed: otherwise two
-    processes could lock two files of the same name.
+    file, also one in this process. The file is created at need, and removed with its whole folder
+    alone, while it is held: a lock of a file that has lost its name is refused, since another
+    process may hold a new file of that name.
 
     A child made by ``os.fork`` does not hold the lock and cannot release its parent's: the child's
     copy of the descriptor is closed before the child goes on, and only the process that took the
@@ -61,6 +62,7 @@ class WriterLock:
         self._fd = open_file(path, os.O_RDWR | os.O_CREAT)
         try:
             self._take()
+            self._check_name()
         except OSError as error:
             holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip()
             self._close_descriptor()
@@ -80,6 +82,13 @@ class WriterLock:
                 if error.errno not in (errno.EWOULDBLOCK, errno.EACCES) or not left:
                     raise
             time.sleep(_PAUSE)
+
+    def _check_name(self) -> None:
+        """Raise as for a lock that is held if the file lost its name: its folder was deleted."""
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(self._fd), self.path.stat()):
+                return
+        raise BlockingIOError(errno.EWOULDBLOCK, "the file was removed")
 
     @property
     def is_held(self) -> bool:

@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recollex_engine import fork
-from recollex_engine.errors import ClosedError, CorruptError, FormatError, InputError
+from recollex_engine.errors import CorruptError, FormatError, InputError
 from recollex_engine.storage import overlay
 from recollex_engine.storage.agent_key import cipher_at, cipher_for_writing, locked
 from recollex_engine.storage.cipher import OVERHEAD, Cipher
@@ -45,6 +44,7 @@ from recollex_engine.storage.disk import (
     write_at,
 )
 from recollex_engine.storage.formats import unknown_format
+from recollex_engine.storage.pooled_file import PooledFile
 
 HEADER_BYTES = 64
 VERSION = 1
@@ -112,17 +112,16 @@ class VectorsWriter:
             raise InputError(f"dimension must be at least 1, got {dimension}")
         self.path = path
         self.dimension = dimension
-        self._fd = -1
         self._failure: OSError | None = None
         self._cipher = cipher_for_writing(path)
         self._row_bytes = row_bytes(dimension, sealed=self._cipher is not None)
-        fork.register(self)
         if not path.exists():
             replace_file(path, vectors_header(dimension, sealed=self._cipher is not None))
         else:  # the call that made it may have failed before its name was on the disk
             flush_folder(path.parent)
-        self._fd = open_file(path, os.O_RDWR)
-        size = _check_header(self._fd, path, dimension, self._cipher)
+        self._file = PooledFile(path, os.O_RDWR)
+        with self._file as fd:
+            size = _check_header(fd, path, dimension, self._cipher)
         _check_rows(path, count, self._row_bytes, size)
         self._count = count
 
@@ -143,12 +142,11 @@ class VectorsWriter:
             )
         if not len(rows):
             return
-        if self._fd < 0:
-            raise ClosedError(f"{self.path} was closed: open the store again")
         offset = HEADER_BYTES + self._count * self._row_bytes
         cipher = self._cipher
         data = _bytes_of(rows) if cipher is None else seal_rows(cipher, rows, self._count)
-        write_at(self._fd, data, offset, self.path)
+        with self._file as fd:
+            write_at(fd, data, offset, self.path)
         self._count += len(rows)
 
     def rewind(self, count: int) -> None:
@@ -166,20 +164,15 @@ class VectorsWriter:
         try:
             if self._failure is not None:
                 raise self._failure
-            flush(self._fd)
+            with self._file as fd:
+                flush(fd)
         except OSError as error:
             self._failure = error
             raise store_full(error, self.path, f"flush {self.path.name}") from error
 
     def close(self) -> None:
-        """Close the descriptor; the second call does nothing."""
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            os.close(fd)
-
-    def after_fork(self) -> None:
-        """Close the child's descriptor; the parent alone appends to the file."""
-        self.close()
+        """Close the file; the second call does nothing."""
+        self._file.close()
 
     def __enter__(self) -> "VectorsWriter":
         return self
@@ -191,10 +184,6 @@ class VectorsWriter:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_fd", -1) >= 0:
-            self.close()
 
 
 class VectorsReader:

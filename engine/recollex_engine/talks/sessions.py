@@ -7,10 +7,11 @@ metadata say why they were written.
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,9 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import OPEN_END
+from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.domain.act import Act
+from recollex_engine.domain.memory_operations import Retain
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import passages_to_embed
 from recollex_engine.errors import InputError, UnknownIdError
@@ -26,16 +29,28 @@ from recollex_engine.models.embedder import Progress, embed_all
 from recollex_engine.ranking.arms import semantic
 from recollex_engine.recall.memory import read_memories
 from recollex_engine.recall.recall import Recall
-from recollex_engine.talks.salience import read_features
-from recollex_engine.talks.sensitive_slots import find_slots, masked
+from recollex_engine.talks.guarded_turn import guard
+from recollex_engine.talks.salience import EVENTS, read_features
+from recollex_engine.talks.standing import UNKNOWN, standing_of
+from recollex_engine.talks.turn_facts import (
+    Noted,
+    TurnFacts,
+    claims_of,
+    kinds_stated,
+    stated_in,
+)
 from recollex_engine.talks.write_policy import WritePolicy
 from recollex_engine.talks.write_session import AssessedTurn, TriggeredWrite, WriteSession
+from recollex_engine.text.names import find_names
 
 TALKS = 64
 """Limit of the talks whose tiers are kept. Beyond it the talk that was heard longest ago is dropped
 with its waiting turns."""
 BEST = 3
 """Number of a recall's best memories that are tested for an answer: the paper answers from few."""
+
+RECALLED = 200
+"""Limit of the memories of a document in which facts stated before the process began are found."""
 
 _MICROSECOND = timedelta(microseconds=1)
 _WORD = re.compile(r"\w+")
@@ -93,12 +108,14 @@ class Sessions:
             if recorded_at is None:
                 self.forget_expired()
             known = self._talks.get(document)
-            talk = Talk(policy, WriteSession() if known is None else known.session.copy())
+            talk = Talk(policy, self._begun(document) if known is None else known.session.copy())
             now = self._agent.clock() if recorded_at is None else recorded_at
             ids: list[str | None] = [None] * len(statements)
             places: dict[int, int] = {}  # place of a turn in the talk -> place in ``statements``
-            writes = self._hear(talk, statements, now, ids, places)
-            for write, id in zip(writes, self._record(writes, recorded_at, progress), strict=True):
+            facts = self._turn_facts(talk)
+            writes = self._hear(talk, statements, now, ids, places, facts)
+            recorded = self._record(writes, facts, recorded_at, progress)
+            for write, id in zip(writes, recorded, strict=True):
                 for turn in write.turns:
                     if turn.place in places:
                         ids[places[turn.place]] = id
@@ -110,7 +127,8 @@ class Sessions:
         with self._lock:
             known = self.talk(document)
             talk = Talk(known.policy, known.session.copy())
-            ids = self._record(talk.session.end(talk.policy), recorded_at, None)
+            writes = talk.session.end(talk.policy)
+            ids = self._record(writes, self._turn_facts(talk), recorded_at, None)
             self._keep(document, talk)
             return ids
 
@@ -131,7 +149,7 @@ class Sessions:
         query = self._agent.embedder.embed_query(recall.query)
         best = recall[:BEST]
         texts = [_read(memory.passage, memory.speaker) for memory in best]
-        score = float((self._agent.embedder.embed(texts) @ query).max())
+        score = float((embed_all(self._agent.embedder, texts) @ query).max())
         return "low score" if score < policy.backfill_score else None
 
     def backfill(
@@ -158,7 +176,7 @@ class Sessions:
             said: dict[str, Any] = {"write_reason": why}
             if cut is not None:
                 said["write_cut"] = cut
-            ids = self._record(writes, recorded_at, None, said)
+            ids = self._record(writes, self._turn_facts(talk), recorded_at, None, said)
             self._keep(document, talk)
             return ids
 
@@ -186,6 +204,7 @@ class Sessions:
         now: int,
         ids: list[str | None],
         places: dict[int, int],
+        facts: TurnFacts | None,
     ) -> list[TriggeredWrite]:
         """Hear the turns one by one and return the writes; fill in the ids of stored turns."""
         policy, session = talk.policy, talk.session
@@ -210,7 +229,7 @@ class Sessions:
         for (number, statement), vector, cost in zip(fresh, vectors, tokens, strict=True):
             said = now if statement.said_at is None else statement.said_at
             for ended in session.advance(said, vector, policy):
-                writes.append(ended)
+                writes.append(_noted(ended, facts))
                 coming.append((_stored(self._embed([ended.statement])[0]), ended.statement.text))
             features = read_features(statement.text, statement.speaker, said)
             waiting_now = [(other.vector, other.statement.text) for other in session.working]
@@ -218,33 +237,74 @@ class Sessions:
                 (float(other @ vector), text) for other, text in (*coming, *waiting_now)
             ] + self._likest(vector)
             likeness, text = max(likest, default=(0.0, ""))
-            events = [kind for kind in features.events if kind in policy.events]
+            stated = features.events
+            if facts is not None and (claims := claims_of(statement)):
+                corrected = facts.corrections(statement, claims, session.heard)
+                stated = (*stated, *kinds_stated(claims, bool(corrected)))
+            standing = UNKNOWN
+            if policy.weighs_standing:
+                names = find_names(statement.text.removeprefix(f"{statement.speaker}: "))
+                known = self._agent.facts()
+                standing = standing_of(self._agent.view(), known, names, statement.document, said)
+            events = [kind for kind in EVENTS if kind in stated and kind in policy.events]
             turn = AssessedTurn(
                 statement=replace(statement, said_at=said),
                 said_at=said,
                 tokens=cost,
                 vector=vector,
-                salience=policy.salience(features, 1.0 - min(1.0, max(0.0, likeness))),
+                salience=policy.salience(features, 1.0 - min(1.0, max(0.0, likeness)), standing),
                 repeated=same_words(text, statement.text),
                 events=tuple(events) if "event" in policy.triggers else (),
                 place=session.heard,
             )
             places[turn.place] = number
             if (write := session.hear(turn, policy)) is not None:
-                writes.append(write)
+                writes.append(_noted(write, facts))
                 coming.append((_stored(vector), statement.text))
         return writes
 
     def _record(
         self,
-        writes: Iterable[TriggeredWrite],
+        writes: Sequence[TriggeredWrite],
+        facts: TurnFacts | None,
         recorded_at: int | None,
         progress: Progress | None,
         said: dict[str, Any] | None = None,
     ) -> list[str]:
-        """Retain the writes of triggers, as one transaction."""
+        """Retain the writes of triggers with their facts and events, as one transaction."""
+        agent = self._agent.writable()
+        if facts is None:
+            statements = [described(write, said or {}) for write in writes]
+            return agent.retain(statements, recorded_at=recorded_at, progress=progress)
+        writes = [_noted(write, facts) for write in writes]
         statements = [described(write, said or {}) for write in writes]
-        return self._agent.writable().retain(statements, recorded_at=recorded_at, progress=progress)
+        operations: list[Noted] = []
+        for write, statement in zip(writes, statements, strict=True):
+            operations += [(Retain(statement), {}), *facts.operations(write)]
+        agent.transact(
+            [operation for operation, _ in operations],
+            [note for _, note in operations],
+            recorded_at,
+        )
+        return [str(statement.id) for statement in statements]
+
+    def _begun(self, document: str) -> WriteSession:
+        """Return a new session; it knows the facts that the document's memories are evidence of."""
+        view = self._agent.view()
+        if view is None:
+            return WriteSession()
+        label = view.columns.dictionary["labels"].get(f"d:{document}")
+        memories = (
+            [] if label is None else np.flatnonzero(view.of_memories("document") == label).tolist()
+        )
+        return WriteSession(stated=stated_in(self._agent.facts(), memories[-RECALLED:]))
+
+    def _turn_facts(self, talk: Talk) -> TurnFacts | None:
+        """Return the facts of the agent for one call; None if the policy makes none."""
+        if not talk.policy.facts:
+            return None
+        month_first = puts_month_first(self._agent.locale())
+        return TurnFacts(self._agent.facts(), talk.session.stated, month_first)
 
     def _keep(self, document: str, talk: Talk) -> None:
         self._talks[document] = talk
@@ -289,32 +349,6 @@ def same_words(text: str, other: str) -> bool:
     return _WORD.findall(text.casefold()) == _WORD.findall(other.casefold())
 
 
-def guard(statement: Statement, policy: WritePolicy, now: int) -> Statement | None:
-    """Return a turn with its sensitive slots handled, None for a turn that must be ignored.
-
-    A turn that is kept for a limited time has a ``valid_until``, and the kinds of its slots are in
-    its metadata under ``write_sensitive``.
-    """
-    slots = find_slots(statement.text)
-    if not slots:
-        return statement
-    handling = {slot: policy.handling(slot.kind) for slot in slots}
-    if "drop" in handling.values():
-        return None
-    hidden = [slot for slot in slots if handling[slot] == "mask"]
-    guarded = replace(statement, text=masked(statement.text, hidden))
-    kinds = sorted({slot.kind for slot in slots if handling[slot] == "expire"})
-    if not kinds:
-        return guarded
-    said = now if statement.said_at is None else statement.said_at
-    end = said + policy.sensitive_for // _MICROSECOND
-    if statement.valid_until is not None:
-        end = min(end, statement.valid_until)
-    return replace(
-        guarded, valid_until=end, metadata=statement.metadata | {"write_sensitive": kinds}
-    )
-
-
 def described(write: TriggeredWrite, said: dict[str, Any]) -> Statement:
     """Return a write's statement, with its trigger and reasons in the metadata."""
     first = write.turns[0]
@@ -339,6 +373,16 @@ def check_metadata_free(statement: Statement, name: str) -> None:
             f"{name}['metadata'] has the key {taken[0]!r}: those that begin with write_ are what a "
             "policy says of its writes; choose another"
         )
+
+
+def _noted(write: TriggeredWrite, facts: TurnFacts | None) -> TriggeredWrite:
+    """Return a write whose statement has an id, once its facts are known to the later turns."""
+    if facts is None:
+        return write
+    if write.statement.id is None:
+        write = replace(write, statement=replace(write.statement, id=str(uuid4())))
+    facts.operations(write)
+    return write
 
 
 def _stored(vector: Vectors) -> Vectors:

@@ -29,8 +29,11 @@ import Stemmer
 from recollex_engine.errors import InputError
 from recollex_engine.text.word_lists import STOP_WORDS
 
-ANALYZER_VERSION = 1
-"""Increased when the same text may give other tokens. Postings of another version are rebuilt."""
+ENGLISH = "english"
+"""The language of new agents, where none is chosen."""
+ANALYZER_VERSION = 2
+"""The version of the analysis of new agents, kept in an agent's settings: 2 finds names by
+language and script (see `name_rules`), 1 by the rule for English. The tokens are the same."""
 
 LONGEST_TERM = 128
 """Limit of a word in characters; a longer run is cut into terms of this length (a SHA-512 in hex
@@ -118,7 +121,7 @@ class Analyzer:
 text='who said the Grand Canyon?')
     """
 
-    def __init__(self, language: str = "english") -> None:
+    def __init__(self, language: str = ENGLISH) -> None:
         check_language(language)
         self.language = language
         self._memo = _Memo(language)
@@ -181,8 +184,8 @@ class _Memo(dict[str, str | None]):
     def __init__(self, language: str) -> None:
         super().__init__()
         self._stemmer = None if language == "none" else Stemmer.Stemmer(language, 0)
-        self._stops = STOP_WORDS if language == "english" else frozenset()
-        self._accents_first = language in ("english", "none")
+        self._stops = STOP_WORDS if language == ENGLISH else frozenset()
+        self._accents_first = language in (ENGLISH, "none")
         self._eliding = language in _ELIDING
         self._one_at_a_time = threading.Lock()  # a Snowball stemmer keeps state while it works
 

@@ -2,11 +2,18 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias, get_args
 
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
+from recollex_engine.errors import InputError
+from recollex_engine.text.name_variants import plain_name
 from recollex_engine.text.names import fold_name
+
+EntityRule: TypeAlias = Literal["alike", "memora"]
+"""When are two names one entity? "alike": Memora's sum, and the names are alike by themselves.
+"memora": the sum as printed; names that the papers resolve are equal, see `name_variants`."""
 
 # Memora 2.3.2
 NAME_WEIGHT = 0.5
@@ -20,6 +27,8 @@ RECENCY_US = 7 * 86_400_000_000
 
 CANDIDATES = 32
 """Limit of the known names, per word of a new name, that it is scored against: the most similar."""
+_LEAST_LIKENESS = 0.5
+"""The name similarity below which the printed sum cannot reach `MATCH_THRESHOLD`."""
 _ROUNDING = 1e-9  # bound of the difference between sums of the same terms in another order
 
 
@@ -36,11 +45,14 @@ class EntityTable:
     7
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rule: EntityRule = "alike") -> None:
+        self.rule: EntityRule = rule
         self._entity_of: dict[str, int] = {}
         self._as_written: dict[str, int] = {}  # cache by unfolded name: saves folding it again
         self._first: set[int] = set()  # entities whose first name is known
         self._block: dict[str, list[str]] = {}  # first three letters of a word -> first names
+        self._variants: dict[str, list[int]] = {}  # plain form of a first name -> its entities
+        self._names: list[str] = []  # all first names, for the printed rule
 
     def __len__(self) -> int:
         """Return the number of different names."""
@@ -55,6 +67,10 @@ class EntityTable:
         if entity_id in self._first:
             return
         self._first.add(entity_id)
+        if self.rule == "memora":
+            self._variants.setdefault(plain_name(name), []).append(entity_id)
+            self._names.append(name)
+            return
         for key in {word[:3] for word in name.split()}:
             self._block.setdefault(key, []).append(name)
 
@@ -101,25 +117,26 @@ class EntityTable:
         with "Wuhan City". Where many names are alike ("Name 123", "Name 124"), only the
         `CANDIDATES` most similar names of each word are scored.
 
+        With the rule "memora" the sum is the printed one: every known name is a candidate, without
+        a threshold of its own. Names with the same plain form ("Google Inc" and "Google", "Bob" and
+        "Robert") are equal, as both papers say of them, though their distance is far too great for
+        the sum; of several such entities the one named last is returned.
+
         Cost: 0.1 us for each candidate, and the callbacks for those that may still be the best.
         """
         name = fold_name(surface)
         known = self._entity_of.get(name)
         if known is not None:
             return known
+        if self.rule == "memora":
+            same = [e for e in self._variants.get(plain_name(name), ()) if e not in others]
+            if same:
+                return max(same, key=lambda entity: (last_seen(entity), -entity))
         closest: dict[int, float] = {}
-        for key in {word[:3] for word in name.split()}:
-            alike = process.extract(
-                name,
-                self._block.get(key, ()),
-                scorer=Levenshtein.normalized_similarity,
-                limit=CANDIDATES,
-                score_cutoff=MATCH_THRESHOLD,
-            )
-            for candidate, likeness, _ in alike:
-                entity = self._entity_of[candidate]
-                if entity not in others and likeness > closest.get(entity, 0.0):
-                    closest[entity] = likeness
+        for candidate, likeness in self._candidates(name):
+            entity = self._entity_of[candidate]
+            if entity not in others and likeness > closest.get(entity, 0.0):
+                closest[entity] = likeness
         best: int | None = None
         best_score = MATCH_THRESHOLD
         for entity, likeness in sorted(closest.items(), key=lambda item: (-item[1], item[0])):
@@ -134,3 +151,30 @@ class EntityTable:
             if score > best_score or (score == best_score and (best is None or entity < best)):
                 best, best_score = entity, score
         return best
+
+    def _candidates(self, name: str) -> list[tuple[str, float]]:
+        """Return the first names that a new name is scored against, with their likeness."""
+        if self.rule == "memora":
+            lists, least = [self._names], _LEAST_LIKENESS
+        else:
+            lists = [self._block.get(key, []) for key in {word[:3] for word in name.split()}]
+            least = MATCH_THRESHOLD
+        return [
+            (candidate, likeness)
+            for names in lists
+            for candidate, likeness, _ in process.extract(
+                name,
+                names,
+                scorer=Levenshtein.normalized_similarity,
+                limit=CANDIDATES,
+                score_cutoff=least,
+            )
+        ]
+
+
+def check_entity_rule(rule: object) -> None:
+    """Raise `InputError` unless this is the name of a rule."""
+    if rule not in get_args(EntityRule):
+        raise InputError(
+            f"entity_rule must be one of {', '.join(get_args(EntityRule))}, got {rule!r}"
+        )

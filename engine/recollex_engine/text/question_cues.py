@@ -29,7 +29,10 @@ _ASKS_WHEN = re.compile(
 _SUPPOSES = re.compile(r"\b(?:(?:would|could|might|should)(?:n't)?|likely|probably|potentially)\b")
 _LAST = re.compile(
     r"\b(?:latest|most recent|most recently|recently|recent|currently|current|nowadays"
-    r"|last time|newest)\b"
+    r"|last time|newest"
+    r"|(?:the|my|our|your|his|her|their) last (?:e-?mail|mail|message|text|note|call|letter|photo"
+    r"|picture|meeting|event|appointment|conversation|chat|talk|visit|entry|post|order|invoice"
+    r"|payment|purchase|trip))\b"
 )
 _FIRST = re.compile(r"\b(?:first|earliest|initially|originally|began|begin|start|started)\b")
 _FIRST_PERSON = re.compile(

@@ -17,6 +17,8 @@ from recollex_engine.errors import ModelError
 
 ENCODING = "cl100k_base"
 FALLBACK = "wordpiece"
+COUNTERS = (ENCODING, FALLBACK)
+"""The names of the counters that an agent may have."""
 
 DOWNLOAD_SECONDS = 10.0
 """Seconds that `fetch_vocabulary` waits."""
@@ -85,8 +87,10 @@ class TokenCounter:
         ]
 
 
-def open_counter(fallback: Callable[[str], int] | None) -> TokenCounter:
+def open_counter(fallback: Callable[[str], int] | None, name: str = ENCODING) -> TokenCounter:
     """Return a counter by tiktoken's cl100k_base, or by `fallback` if that is not available.
+
+    name: "cl100k_base", or "wordpiece" for `fallback` in any case.
 
     tiktoken's vocabulary is read from the folder that TIKTOKEN_CACHE_DIR names; nothing is
     downloaded (see `fetch_vocabulary`). The outcome of the first call holds until the process ends,
@@ -97,7 +101,7 @@ def open_counter(fallback: Callable[[str], int] | None) -> TokenCounter:
     >>> counter.name in ("cl100k_base", "wordpiece")
     True
     """
-    encoding = _encoding()
+    encoding = None if name == FALLBACK else _encoding()
     if encoding is not None:
         encode = encoding.encode_ordinary
         return TokenCounter(
@@ -106,7 +110,7 @@ def open_counter(fallback: Callable[[str], int] | None) -> TokenCounter:
     if fallback is None:
         raise ModelError(
             f"the {ENCODING} vocabulary is not on disk: run `recollex warmup` with a network, set "
-            "TIKTOKEN_CACHE_DIR to a folder that holds it, or give a fallback counter"
+            f"TIKTOKEN_CACHE_DIR to a folder that holds it, or count by {FALLBACK!r}"
         )
     return TokenCounter(FALLBACK, fallback)
 

@@ -8,12 +8,13 @@ from typing import Any
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import Operation
+from recollex_engine.domain.schema import OPINION
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import check_stamp, least
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.state.columns import Columns
-from recollex_engine.text.names import find_names
-from recollex_engine.writing.draft import is_same
+from recollex_engine.text.name_rules import name_rule
+from recollex_engine.writing.draft import is_same, refuse_opinion
 from recollex_engine.writing.plan import Plan
 from recollex_engine.writing.preparation import Computed, computed_of
 from recollex_engine.writing.writer import Writer
@@ -66,6 +67,8 @@ def corrected(
     memory = columns.newest(id, columns.memories, columns.op)
     if memory is None:
         raise UnknownIdError(id, agent)
+    if columns.array("network")[memory] == OPINION:
+        refuse_opinion(id)
     before = _statement(columns, memory, id)
     given = changes.get("source"), changes.get("trust", 0)
     check_stamp(*given)
@@ -84,19 +87,21 @@ def find_statements(
     agent: str,
     operations: Sequence[Operation],
     where: Sequence[str] | None,
-) -> tuple[int | None, list[Statement]]:
-    """Return the statements of operations, in order, and the operation that they are based on.
+) -> tuple[int | None, list[Statement], dict[int, Computed]]:
+    """Return what operations are based on, their statements, and what was computed of some.
 
-    That operation is None if there are no corrections: then the statements do not depend on what is
-    recorded. ``where`` as for `fact_draft.FactDraft.add`.
+    The first is an operation, None if there are no corrections: then the statements do not depend
+    on what is recorded. The last is of the statements whose text stays, by their places. ``where``
+    as for `fact_draft.FactDraft.add`.
     """
     if not any(isinstance(each, Correct) for each in operations):
-        return None, [each.statement for each in operations if isinstance(each, Retain)]
+        return None, [each.statement for each in operations if isinstance(each, Retain)], {}
     with nullcontext() if writer is None else writer.lock:
         if writer is not None:
             writer.check_settled()
         columns = None if writer is None else writer.replica.columns
         statements: list[Statement] = []
+        computed: dict[int, Computed] = {}
         changed: set[str] = set()
         for place, each in enumerate(operations):
             try:
@@ -105,10 +110,13 @@ def find_statements(
                         raise InputError(
                             f"the memory {each.id!r} is changed in this transaction already"
                         )
-                    if columns is None:
+                    if writer is None or columns is None:
                         raise UnknownIdError(each.id, agent)
-                    given = corrected(columns, agent, each.id, each.text, each.changes)
-                    statements.append(given[1])
+                    memory, new = corrected(columns, agent, each.id, each.text, each.changes)
+                    if each.text is None:
+                        view = writer.replica.view(columns.op)
+                        computed[len(statements)] = computed_of(view, memory)
+                    statements.append(new)
                 elif isinstance(each, Retain):
                     statements.append(each.statement)
             except InputError as error:
@@ -118,7 +126,7 @@ def find_statements(
             changed.update(
                 each.ids if isinstance(each, Retain | Forget | Archive | Correct) else ()
             )
-        return None if columns is None else columns.op, statements
+        return None if columns is None else columns.op, statements, computed
 
 
 def _statement(columns: Columns, memory: int, id: str) -> Statement:
@@ -152,5 +160,7 @@ def _given_entities(columns: Columns, memory: int) -> tuple[str, ...]:
     first, end = columns.array("mention_offset")[memory : memory + 2].tolist()
     entities = columns.array("mention_entity")[first:end].tolist()
     speaker = columns.label(int(columns.array("speaker")[memory]))
+    assert columns.settings is not None
+    find_names = name_rule(columns.settings.language, columns.settings.analyzer)
     found = {columns.entity(name, columns.op) for name in find_names(columns.text(memory), speaker)}
     return tuple(columns.entity_name(entity) for entity in entities if entity not in found)

@@ -8,7 +8,7 @@ state changes before the draft is in the log.
 import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -17,20 +17,31 @@ import orjson
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.act import RETAIN, Act
 from recollex_engine.domain.roles import role_of_speaker
-from recollex_engine.domain.schema import AMENDS, NONE, RETAINING, STOP_WORD
+from recollex_engine.domain.schema import AMENDS, NONE, OPINION, RETAINING, STOP_WORD
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import LEVELS, own_trust
+from recollex_engine.errors import InputError
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.word_pieces import VOCABULARY
 from recollex_engine.text.entity_table import FULL_COMPANY
+from recollex_engine.text.entity_types import ENTITY_TYPES, OTHER, PERSON, EntityType
 from recollex_engine.text.names import fold_name
+from recollex_engine.text.type_rule import find_type
 from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.preparation import Prepared
 from recollex_engine.writing.semantic_links import semantic_links
 
 COAPPEARANCES = 64
 """How many of an entity's newest mentions are looked at when two names are compared."""
+
+
+def refuse_opinion(id: str) -> NoReturn:
+    """Raise `InputError`: an opinion stays as it was formed (Memora 2.1.3)."""
+    raise InputError(
+        f"the memory {id!r} is an opinion, which does not change: form another that supersedes "
+        "it, with opinions.form(..., supersedes=), or forget it"
+    )
 
 
 class Draft:
@@ -50,8 +61,14 @@ class Draft:
         self.memories: int = self.columns.memories
         self.words: dict[str, int] = {}
         self.entities: int = self.columns.entities
+        self.typed: dict[int, EntityType] = {}  # entities whose type this draft records
         self.statements: dict[str, tuple[int, Statement]] = {}
         self.vocabulary: str | None = None
+        self.phrases: dict[int, tuple[str, dict[str, Any], bool]] = {}
+        """Entities without a surface: the name, the payload of the first fact that names it, and
+        whether it gets a vector."""
+        self.surfaces: list[tuple[dict[str, Any], str, bool]] = []
+        """Payloads that lack a surface, the text of each, and whether it gets a vector."""
 
     def replace(self, memories: Sequence[int]) -> None:
         """Close the memories that a replaced document loses."""
@@ -72,10 +89,15 @@ class Draft:
                 replaces = previous
                 if before == statement:
                     return
+                if before.network == OPINION:
+                    refuse_opinion(id)
             else:
                 previous, replaces = self._versions(id)
-                if replaces is not None and is_same(self.columns, replaces, statement):
-                    return
+                if replaces is not None:
+                    if is_same(self.columns, replaces, statement):
+                        return
+                    if self.columns.array("network")[replaces] == OPINION:
+                        refuse_opinion(id)
             self.statements[id] = (self.memories, statement)
         memory = self.memories
         self.memories += 1
@@ -154,6 +176,7 @@ class Draft:
         table = self.lexicon.names(self.columns)
         entities: list[int] = []
         named: list[tuple[str, str, int]] = []
+        typed: list[tuple[int, EntityType]] = []
         for surface in prepared.names:
             entity = table.get(surface)
             if entity is None:
@@ -167,10 +190,50 @@ class Draft:
                 named.append((surface, fold_name(surface), entity))
             if entity not in entities:
                 entities.append(entity)
+                if kind := self._new_type(entity, surface, prepared):
+                    typed.append((entity, kind))
         if entities:
             payload["entities"] = entities
         if named:
             payload["names"] = named
+        if typed:
+            payload["typed"] = typed
+
+    def _new_type(self, entity: int, surface: str, prepared: Prepared) -> EntityType | None:
+        """Return the type of an entity that the memory tells first; None if it tells nothing new.
+
+        What the caller says holds; a recognizer and the rule only fill in what was not known.
+        """
+        statement = prepared.statement
+        known = self.type_of(entity)
+        said = dict(statement.types).get(surface)
+        if said is None and known != OTHER:
+            return None
+        if said is None and surface == " ".join((statement.speaker or "").split()):
+            said = PERSON
+        if said is None:
+            said = prepared.types.get(fold_name(surface)) or find_type(surface, statement.text)
+        if said == known:
+            return None
+        self.typed[entity] = said
+        return said
+
+    def type_of(self, entity: int) -> EntityType:
+        """Return the type of an entity so far."""
+        if entity in self.typed:
+            return self.typed[entity]
+        entry = self.columns.facts.head("type_entity", entity)
+        return OTHER if entry == NONE else ENTITY_TYPES[int(self.columns.array("type_code")[entry])]
+
+    def type_names(self, names: Sequence[tuple[str, str, int]]) -> list[tuple[int, EntityType]]:
+        """Return the types that the new names of a fact or event show by themselves."""
+        found = []
+        for surface, _, entity in names:
+            kind = find_type(surface, "")
+            if kind != OTHER and self.type_of(entity) == OTHER:
+                self.typed[entity] = kind
+                found.append((entity, kind))
+        return found
 
     def _mentions(self, entity: int) -> Iterator[int]:
         """Yield the newest memories that name ``entity``, of those already recorded."""

@@ -5,13 +5,10 @@ from typing import Any
 
 from recollex_engine.domain.fact_schema import TARGETS
 from recollex_engine.domain.schema import HOLE
+from recollex_engine.domain.surfaces import EVENTS, FACTS, SURFACE
 from recollex_engine.writing.erased_names import SurvivingNames
 
-FACTS = ("upsert_edge", "retro_correct")
-"""The kinds of record that make a version of a fact."""
-EVENTS = ("upsert_event", "upsert_episode")
-"""The kinds of record that make a version of an event or an episode."""
-ENTITIES = ("upsert_entity", "merge_entity")
+ENTITIES = ("upsert_entity", "merge_entity", "split_entity")
 
 Payload = dict[str, Any]
 
@@ -133,6 +130,10 @@ class ErasedFacts:
             gone = self._everything
         elif kind == "archive_edge":
             gone = payload["closes"] in self._gone["fact"]
+        elif kind == SURFACE and payload["of"] == "entity":
+            gone = self._everything or not self._names.is_kept(payload["name"], payload["version"])
+        elif kind == SURFACE:
+            gone = payload["version"] in self._gone[payload["of"]]
         elif kind == "link":
             gone = self._everything or payload["source"] not in self._alive["event"]
             gone = gone or self._loses_edge(payload["relation"], payload["target"])

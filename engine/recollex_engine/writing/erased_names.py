@@ -36,6 +36,10 @@ class SurvivingNames:
         """Keep a name that is written out by a record that stays."""
         self._kept.add((fold_name(surface), entity))
 
+    def is_kept(self, surface: str, entity: int) -> bool:
+        """Return whether a name of an entity stays; only after all records were read."""
+        return (fold_name(surface), entity) in self._kept
+
     def name(
         self, entities: Iterable[int], names: Iterable[Name], text: str, speaker: str | None
     ) -> None:

@@ -11,7 +11,8 @@ at any point leave the memories untouched, or lets the next opening for writing 
 2. MANIFEST is removed: the columns and indexes are not used any more
 3. the files of the log are rewritten (`log.rewriting`): records become stubs (`erasure_plan`)
 4. the rows of the vectors become zeros, in place
-5. all other files are removed: columns, posting lists, graphs, what a crash or a move left
+5. the counts of the memories are taken out of ACCESSES; all other files are removed: columns,
+   posting lists, graphs, what a crash or a move left
 6. the operation `erase` is appended to the log: who, why, how much, the checksum of the stubs, and
    the new checksums of the vectors
 7. the intent is removed
@@ -37,6 +38,8 @@ from recollex_engine.log.rewriting import rewrite_log
 from recollex_engine.log.sealing import open_payload, seal_payload
 from recollex_engine.log.stubs import StubDigest
 from recollex_engine.log.writer import LogWriter
+from recollex_engine.state.access_journal import FILE as ACCESSES
+from recollex_engine.state.access_journal import AccessJournal
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import INTENT, LOG
 from recollex_engine.storage.agent_key import NAME as KEY
@@ -54,7 +57,7 @@ from recollex_engine.storage.vectors_file import HEADER_BYTES, VectorsReader, ch
 from recollex_engine.writing.erasure_plan import Erasing, ErasurePlan, Payload
 
 VERSION = 1
-KEPT = {"LOCK", "REEMBED", "COMMIT", "HEAD", KEY, INTENT, LOG}
+KEPT = {"LOCK", "REEMBED", "COMMIT", "HEAD", ACCESSES, KEY, INTENT, LOG}
 """The log, and the files of an agent's folder that hold nothing of a memory. Beside these, only the
 vectors are kept."""
 
@@ -146,6 +149,7 @@ def erase_files(folder: Path, erasing: Erasing, end: Position) -> tuple[Position
     stubs = _Stubs(plan, folder / LOG)
     after = rewrite_log(folder / LOG, end, stubs.left)
     vectors = _erase_rows(folder / settings.vectors_file, settings.dimension, plan)
+    AccessJournal(folder / ACCESSES).erase(None if erasing.everything else erasing.memories)
     _remove_others(folder, settings)
     return after, {"left": stubs.said, "vectors": vectors}
 

@@ -24,10 +24,11 @@ from recollex_engine.domain.schema import (
     PLACEHOLDER,
     RETAINING,
 )
-from recollex_engine.domain.settings import REEMBED
+from recollex_engine.domain.settings import RECOUNT, REEMBED
+from recollex_engine.domain.surfaces import EVENTS, FACTS
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
-from recollex_engine.writing.erased_facts import EVENTS, FACTS, ErasedFacts
+from recollex_engine.writing.erased_facts import ErasedFacts
 from recollex_engine.writing.erased_names import SurvivingNames
 
 Payload = dict[str, Any]
@@ -176,6 +177,8 @@ class ErasurePlan:
                 for first, (end, sha256) in zip(ends, payload["batches"], strict=False)
             ]
             left = payload | {"batches": sums}
+        elif kind == RECOUNT:
+            left = payload | {"tokens": self._left_tokens(payload["tokens"])}
         elif kind == "restore":
             first, end, sha256 = self._batch(payload["first"], payload["end"], payload["sha256"])
             left = payload | {"first": first, "end": end, "sha256": sha256}
@@ -205,6 +208,12 @@ class ErasurePlan:
         if "by" in payload:
             left["by"] = payload["by"]
         return left
+
+    def _left_tokens(self, tokens: list[list[int]]) -> list[list[int]]:
+        return [
+            [0] * len(counts) if self._gone_memory(memory) else counts
+            for memory, counts in enumerate(tokens)
+        ]
 
     def _left_names(self, payload: Payload) -> list[list[Any]]:
         return self._names.left(payload.get("names", ()), self._numbers.entities)

@@ -1,11 +1,14 @@
 """The events, episodes and links of a transaction, before they are written to the log."""
 
+from datetime import datetime
 from typing import Any
 
+from recollex_engine.clock import to_micros
 from recollex_engine.domain import operations as say
-from recollex_engine.domain.fact_schema import EVENT_KINDS, TARGETS
+from recollex_engine.domain.fact_schema import ARCHIVED, EVENT_KINDS, TARGETS
 from recollex_engine.domain.intervals import check_interval
 from recollex_engine.domain.literals import Mention
+from recollex_engine.domain.zones import zone_of
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.state.chain import NONE
 from recollex_engine.writing.fact_record import edges_of
@@ -39,7 +42,8 @@ class EventDraft:
         for name, role in operation.participants:
             edges.append(("has_participant", self._staging.entity(name, names), role))
         for time in operation.times:
-            edges.append(("has_time_text" if isinstance(time, str) else "has_time", time, None))
+            kind = "has_time_text" if isinstance(time, str) else "has_time"
+            edges.append((kind, _target(time), None))
         edges += [("mentioned_in", mention.to_json(), None) for mention in operation.mentions]
         content = {
             "summary": operation.summary,
@@ -61,11 +65,19 @@ class EventDraft:
         }
         self._open("episode", operation.id, content, [])
 
+    def restore(self, kind: str, id: str, content: dict[str, Any] | None) -> None:
+        """Stage an event or episode as it was; one that was not there becomes archived."""
+        if content is None:
+            found = self._found(id)
+            assert found is not None
+            content = self._named(found[2]) | {"status": ARCHIVED}
+        self._open(kind, id, content, [])
+
     def link(self, operation: say.Link) -> None:
         """Stage an edge between existing things, unless the edge exists already."""
         self._check_event(operation.source)
         names: list[tuple[str, str, int]] = []
-        target: Any = operation.target
+        target: Any = _target(operation.target)
         if operation.relation == "has_participant":
             target = self._staging.entity(str(target), names)
         elif operation.relation == "mentioned_in":
@@ -146,6 +158,16 @@ class EventDraft:
         }
         return EVENT_KINDS[int(array("event_kind")[version])], version, content
 
+    def _named(self, content: dict[str, Any]) -> dict[str, Any]:
+        """Return a content with the names of its entities."""
+        edges = [
+            (relation, [self.columns.entity_name(target), target], qualifier)
+            if relation == "has_participant" and isinstance(target, int)
+            else (relation, target, qualifier)
+            for relation, target, qualifier in content["edges"]
+        ]
+        return content | {"edges": edges}
+
 
 def _unique(edges: Edges) -> Edges:
     """Return the edges without repetitions."""
@@ -163,3 +185,8 @@ def _plain(content: dict[str, Any]) -> dict[str, Any]:
         for relation, target, qualifier in content["edges"]
     ]
     return content | {"edges": edges}
+
+
+def _target(value: Any) -> Any:
+    """Return the target of an edge as the log holds it: a time in a zone as (micros, zone)."""
+    return (to_micros(value, "time"), zone_of(value)) if isinstance(value, datetime) else value

@@ -6,6 +6,7 @@ repeats them. No state changes before the draft is in the log.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 from recollex_engine.domain import operations as say
@@ -14,7 +15,9 @@ from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.fact_schema import ALIAS_OF
 from recollex_engine.domain.intervals import check_interval
 from recollex_engine.domain.literals import Object, to_record
-from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
+from recollex_engine.domain.memory_operations import Archive, Correct, Extract, Forget, Retain
+from recollex_engine.domain.schema import EXTRACT
+from recollex_engine.domain.zones import zone_of
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.entity_merges import Identities
@@ -23,7 +26,9 @@ from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.event_draft import EventDraft
 from recollex_engine.writing.fact_record import same
 from recollex_engine.writing.fact_staging import FactStaging
+from recollex_engine.writing.phrase_making import lacks_phrase
 from recollex_engine.writing.preparation import Prepared
+from recollex_engine.writing.undoing import former_state
 
 
 class FactDraft:
@@ -41,21 +46,29 @@ class FactDraft:
         self._memories: dict[
             str, int | None
         ] = {}  # those that this transaction changed; None if closed
+        self._drawn: set[str] = (
+            set()
+        )  # facts of an `Extract`: the same transaction may archive them
         self._links: list[tuple[int, int]] = []
+        self._merged: list[tuple[int, int]] = []  # those of ``_links`` that a split may part
+        self._parted: set[int] = set()  # the sources of recorded merges that are parted
         self._events = EventDraft(self._staging)
         self._add: dict[type, Callable[[Any], None]] = {
             Retain: self._retain,
             Forget: self._close,
             Archive: self._close,
             Correct: self._correct,
+            Extract: self._extract,
             say.UpsertEntity: self._upsert_entity,
             say.MergeEntity: self._merge_entity,
+            say.SplitEntity: self._split_entity,
             say.UpsertEdge: self._upsert_edge,
             say.ArchiveEdge: self._archive_edge,
             say.RetroCorrect: self._retro_correct,
             say.UpsertEvent: self._events.upsert_event,
             say.Link: self._events.link,
             say.UpsertEpisode: self._events.upsert_episode,
+            say.Undo: self._undo,
         }
 
     def add(
@@ -99,11 +112,33 @@ class FactDraft:
         kind = operation.word.lower()
         memories = []
         for id in operation.ids:
+            if id in self._drawn and kind == "archive":
+                memories.append(self.memory(id))
+                continue
             self._check_unchanged(id)
             memory = self.columns.closable(id, kind)
             memories.append(self.memory(id) if memory is None else memory)
         self._memories.update(dict.fromkeys(operation.ids))
         self._staging.record(kind, {"memories": sorted(set(memories))})
+
+    def _extract(self, operation: Extract) -> None:
+        """Stage what was drawn from memories, by their ordinals: a word could be erased later."""
+        columns = self.columns
+        for turn in operation.turns:
+            if columns.array("closed_by")[turn]:
+                id = columns.dictionary["ids"].string(int(columns.array("id")[turn]))
+                raise InputError(
+                    f"the memory {id!r} was closed meanwhile: nothing is drawn from it"
+                )
+        facts = [self.memory(id) for id in operation.facts]
+        self._drawn.update(operation.facts)
+        said: dict[str, Any] = {"turns": list(operation.turns), "prompt": operation.prompt}
+        if facts:
+            said["facts"] = facts
+        for name in ("model", "failed", "left_out"):
+            if value := getattr(operation, name):
+                said[name] = value
+        self._staging.record(EXTRACT, said)
 
     def _check_unchanged(self, id: str) -> None:
         if id in self._memories:
@@ -175,17 +210,38 @@ class FactDraft:
         target = self._staging.known_entity(operation.target)
         if self._identities().is_new(source, target, (operation.source, operation.target)):
             self._links.append((source, target))
+            self._merged.append((source, target))
             self._staging.record(
                 "merge_entity",
                 {"source": [operation.source, source], "target": [operation.target, target]},
             )
 
+    def _split_entity(self, operation: say.SplitEntity) -> None:
+        source = self._staging.known_entity(operation.source)
+        merges = self.columns.facts.merges(self.columns.op)
+        recorded = any(each[1] == source and each[3] is None for each in merges)
+        staged = [link for link in self._merged if link[0] == source]
+        if (not recorded or source in self._parted) and not staged:
+            names = [
+                self.columns.entity_name(each)
+                for each in self._identities().members(self._identities().root(source))
+                if each != source and each < self.columns.entities
+            ]
+            hint = f": split {' or '.join(map(repr, names))} from it" if names else ""
+            raise InputError(f"{operation.source!r} was not merged into another entity{hint}")
+        if recorded:
+            self._parted.add(source)
+        for link in staged:
+            self._links.remove(link)
+            self._merged.remove(link)
+        self._staging.record("split_entity", {"source": [operation.source, source]})
+
     def _identities(self) -> Identities:
         """Return which entities are the same, with the merges of this transaction."""
         state = self.columns.facts
-        if not self._links:
+        if not self._links and not self._parted:
             return state.identities(self.columns.op)
-        return Identities([*state.links(self.columns.op), *self._links])
+        return Identities([*state.links(self.columns.op, self._parted), *self._links])
 
     # -- facts -----------------------------------------------------------------------------------
 
@@ -201,8 +257,9 @@ class FactDraft:
             "source": operation.source.to_json() if operation.source else None,
             "confidence": float(operation.confidence),
             "uncertainty": operation.uncertainty,
+            "zone": _zone(operation.object),
         }
-        self._open("upsert_edge", operation.id, content, names)
+        self._open("upsert_edge", operation.id, content, names, operation.embed)
 
     def _object(self, value: Object, names: list[tuple[str, str, int]]) -> dict[str, Any]:
         record = to_record(value)
@@ -218,6 +275,7 @@ class FactDraft:
         names: list[tuple[str, str, int]] = []
         if "object" in changes:
             content["object"] = self._object(changes["object"], names)
+            content["zone"] = _zone(changes["object"])
             say.check_range(content["predicate"], content["object"])
         start, end = content["valid"]
         if "start" in changes:
@@ -238,8 +296,27 @@ class FactDraft:
             content["uncertainty"] = changes["uncertainty"]
         self._open("retro_correct", operation.id, content, names)
 
+    def _undo(self, operation: say.Undo) -> None:
+        for former in former_state(self.columns, operation.op):
+            if former.kind != "fact":
+                self._events.restore(former.kind, former.id, former.content)
+                continue
+            found = self._staging.fact(former.id)
+            assert found is not None
+            if former.content is None:
+                self._close_version(former.id, found[0])
+            elif found[1] is None:
+                self._open("upsert_edge", former.id, former.content, [])
+            else:
+                self._open("retro_correct", former.id, former.content, [])
+
     def _open(
-        self, kind: str, id: str, content: dict[str, Any], names: list[tuple[str, str, int]]
+        self,
+        kind: str,
+        id: str,
+        content: dict[str, Any],
+        names: list[tuple[str, str, int]],
+        embed: bool = True,
     ) -> None:
         """Stage the next version of a fact, and close its open version."""
         found = self._staging.fact(id)
@@ -261,7 +338,15 @@ class FactDraft:
         if names:
             payload["names"] = names
         self._staging.add_version(id, content)
-        self._staging.record(kind, payload)
+        self._staging.record(kind, payload, embed)
+        self._name_phrases(content, embed)
+
+    def _name_phrases(self, content: dict[str, Any], embed: bool) -> None:
+        """Note the entities of a fact that have no surface yet."""
+        phrases = self.draft.phrases
+        for name, entity in (content["subject"], content["object"].get("entity", (None, None))):
+            if name is not None and entity not in phrases and lacks_phrase(self.columns, entity):
+                phrases[entity] = name, self.draft.operations[-1][1], embed
 
     def _archive_edge(self, operation: say.ArchiveEdge) -> None:
         found = self._staging.fact(operation.id)
@@ -273,8 +358,7 @@ class FactDraft:
         if last <= start or end <= first:
             return
         if first <= start and end <= last:
-            self._staging.close_version(operation.id, version)
-            self._staging.record("archive_edge", {"id": operation.id, "closes": version})
+            self._close_version(operation.id, version)
         elif first <= start:
             self._open("retro_correct", operation.id, content | {"valid": [last, end]}, [])
         else:
@@ -282,3 +366,11 @@ class FactDraft:
             if last < end:
                 rest = content_id("rest", operation.id, last)
                 self._open("upsert_edge", rest, content | {"valid": [last, end]}, [])
+
+    def _close_version(self, id: str, version: int) -> None:
+        self._staging.close_version(id, version)
+        self._staging.record("archive_edge", {"id": id, "closes": version})
+
+
+def _zone(value: Object) -> str | None:
+    return zone_of(value) if isinstance(value, datetime) else None

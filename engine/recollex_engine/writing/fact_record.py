@@ -40,6 +40,7 @@ def content_of(columns: Columns, version: int) -> dict[str, Any]:
         "source": columns.label(value("source")),
         "confidence": value("confidence"),
         "uncertainty": columns.label(value("uncertainty")),
+        "zone": columns.label(value("zone")),
     }
 
 
@@ -70,9 +71,12 @@ def edges_of(columns: Columns, key: int, version: int) -> list[tuple[str, Any, s
             target: Any = int(array("edge_target")[entry])
             if relation == "includes_fact":
                 target = columns.dictionary["fact_ids"].string(target)
+            elif relation == "has_time":
+                if (zone := columns.label(int(array("edge_zone")[entry]))) is not None:
+                    target = (target, zone)
             elif relation in ("has_time_text", "mentioned_in"):
                 target = columns.label(target)
-            elif relation not in ("has_participant", "has_time"):
+            elif relation != "has_participant":
                 target = columns.dictionary["event_ids"].string(target)
             qualifier = columns.label(int(array("edge_qualifier")[entry]))
             found.append((relation, target, qualifier))

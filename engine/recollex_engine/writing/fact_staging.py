@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from recollex_engine.domain.surfaces import EVENTS, FACTS, surface_of
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.state.chain import NONE
 from recollex_engine.text.names import fold_name
@@ -23,9 +24,17 @@ class FactStaging:
         self._versions = self.columns.column["fact_id"].count
         self._facts: dict[str, tuple[int, dict[str, Any] | None]] = {}  # looked up, or staged
 
-    def record(self, kind: str, payload: dict[str, Any]) -> None:
-        """Stage one record of the log."""
-        self.draft.operations.append((kind, payload | self.note))
+    def record(self, kind: str, payload: dict[str, Any], embed: bool = True) -> None:
+        """Stage one record of the log; that of a version gets its surface later.
+
+        embed: whether the surface gets a vector.
+        """
+        noted = payload | self.note
+        if typed := self.draft.type_names(payload.get("names", ())):
+            noted["typed"] = typed
+        self.draft.operations.append((kind, noted))
+        if kind in FACTS or kind in EVENTS:
+            self.draft.surfaces.append((noted, surface_of(kind, noted), embed))
 
     def entity(self, name: str, names: list[tuple[str, str, int]]) -> list[Any]:
         """Return [name, number] of an entity; a new entity is also added to ``names``."""

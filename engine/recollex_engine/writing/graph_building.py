@@ -72,11 +72,11 @@ def unmeasured(replica: Replica) -> bool:
     return any(not graph.width for graph in replica.indexes.graphs)
 
 
-def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> None:
+def extend(replica: Replica, indexing: Lock, threads: Callable[[], int]) -> None:
     """Extend every graph that is due and put it into service; measure graphs that were not.
 
-    ``indexing`` is held while the manifest is replaced; checkpoints hold it too. ``stopped`` is
-    called regularly: once it returns True, the rest is left for a later call.
+    ``indexing`` is held while the manifest is replaced; checkpoints hold it too. ``threads`` is
+    asked regularly how many threads may work: once it returns 0, the rest is left for a later call.
     """
     folder = replica.folder / GRAPHS
     while (rows := due(replica)) is not None:
@@ -87,7 +87,7 @@ def extend(replica: Replica, indexing: Lock, stopped: Callable[[], bool]) -> Non
         for leftover in folder.glob(f"*{BUILDING}*"):
             leftover.unlink()
         before = replica.folder / replica.graphs[-1].path if reached > first else None
-        if not extend_graph(building, before, replica.codes(reached, end), reached, stopped):
+        if not extend_graph(building, before, replica.codes(reached, end), reached, threads):
             return
         graph = _measured(replica, Hnsw.open(building, replica.columns.dimension, first, end))
         with indexing:  # a checkpoint removes files that the manifest does not name

@@ -27,7 +27,8 @@ class Lexicon:
     def names(self, columns: Columns) -> EntityTable:
         """Return the table of names, built from ``columns`` on first use."""
         if self._names is None:
-            self._names = EntityTable()
+            settings = columns.settings
+            self._names = EntityTable(settings.entity_rule if settings else "alike")
             name_of = columns.dictionary["names"].string
             for number, entity in enumerate(columns.array("name_entity").tolist()):
                 self._names.add(name_of(number), entity)

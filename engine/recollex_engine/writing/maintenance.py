@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, wait
 
 from recollex_engine.errors import ClosedError, StoreFullError
+from recollex_engine.state.hnsw import processors
 from recollex_engine.storage.disk import store_full
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
@@ -41,7 +42,14 @@ class Maintenance:
         self._extending: Future[None] | None = None
         self._stopping = threading.Event()
         self._pausing = threading.Event()
+        self._callers_waiting = 0
         self._closed = False
+
+    @property
+    def is_working(self) -> bool:
+        """Whether a checkpoint or graph is being made in the background."""
+        jobs = self._pending, self._extending
+        return any(job is not None and not job.done() for job in jobs)
 
     def after_write(self) -> None:
         """Start a checkpoint when the tail is long; wait for it when the tail is far too long.
@@ -59,29 +67,36 @@ class Maintenance:
                 self._finished(self._pending)
                 self._pending = None
             if self._pending is None:
-                self._pending = self._shared.background.submit(self._fold)
+                self._pending = self._shared.background.submit(self._fold_and_start_graphs)
             pending = self._pending
         if tail >= BACK_PRESSURE * checkpoint.TAIL_ROWS:
             wait([pending])
 
     def checkpoint(self) -> None:
-        """Make a checkpoint and every graph that is due, and wait for them.
+        """Make a checkpoint and every graph that is due, on all processors, and wait for them.
 
         Raises `StoreFullError`; then the state is as before.
         """
         self._fold()
-        self._extend_graphs()
+        with self._changing:
+            self._callers_waiting += 1
+        try:
+            self._extend_graphs()
+        finally:
+            with self._changing:
+                self._callers_waiting -= 1
 
     def fold_again(self) -> None:
         """Make the checkpoint that an erasure has removed; a failure is a warning only."""
         try:
-            self._fold()
+            self._fold_and_start_graphs()
         except StoreFullError as error:
             self._warn(error)
 
-    def close(self) -> None:
+    def close(self, *, fold: bool = True) -> None:
         """Finish the running checkpoint, stop building graphs, close the writer.
 
+        ``fold`` False makes no checkpoint: the agent is deleted.
         What was not compared with its checksum yet is compared, and built again where it differs.
         A writer that must be opened again makes no checkpoint: its columns may hold half a write.
         """
@@ -91,7 +106,7 @@ class Maintenance:
         for job in jobs:
             self._finished(job)
         try:
-            if not self._writer.must_reopen:
+            if fold and not self._writer.must_reopen:
                 make_sure(self._writer, vectors=False)
                 if self._tail() >= CLOSING_TAIL or self._writer.replica.damaged:
                     self._fold()
@@ -132,9 +147,14 @@ class Maintenance:
                 raise
             except OSError as error:
                 raise store_full(error, writer.replica.folder, "make a checkpoint") from error
+
+    def _fold_and_start_graphs(self) -> None:
+        """Make a checkpoint, and extend graphs in the background if any is due."""
+        self._fold()
         with self._changing:
             idle = self._extending is None or self._extending.done()
-            wanted = graphs.due(writer.replica) or graphs.unmeasured(writer.replica)
+            replica = self._writer.replica
+            wanted = graphs.due(replica) or graphs.unmeasured(replica)
             if idle and wanted and not self._stopping.is_set():
                 self._extending = self._shared.building.submit(self._extend_in_background)
 
@@ -146,10 +166,13 @@ class Maintenance:
 
     def _extend_graphs(self) -> None:
         with self._building:
-            graphs.extend(self._writer.replica, self._indexing, self._is_stopped)
+            graphs.extend(self._writer.replica, self._indexing, self._threads)
 
-    def _is_stopped(self) -> bool:
-        return self._stopping.is_set() or self._pausing.is_set()
+    def _threads(self) -> int:
+        """Return how many threads may build a graph now: one processor is kept for other work."""
+        if self._stopping.is_set() or self._pausing.is_set():
+            return 0
+        return processors() if self._callers_waiting else max(1, processors() - 1)
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:

@@ -4,8 +4,8 @@ They are computed outside the writer's lock. The results are written to the log,
 repeats them even after the rules have changed.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from recollex_engine.clock import from_micros
 from recollex_engine.dates.time_range import find_event_range
+from recollex_engine.domain.prompt_lines import count_texts
 from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import is_spoken, passages_to_embed
@@ -24,7 +25,9 @@ from recollex_engine.state.view import View
 from recollex_engine.state.word_pieces import PassagePieces, find_pieces
 from recollex_engine.text import passages
 from recollex_engine.text.analyzer import Analyzer
-from recollex_engine.text.names import find_names
+from recollex_engine.text.entity_types import EntityType
+from recollex_engine.text.name_rules import FindNames
+from recollex_engine.text.spacy_types import FindTypes
 from recollex_engine.text.token_counter import TokenCounter
 
 
@@ -33,7 +36,8 @@ class Prepared:
     """A statement and what was computed from its text.
 
     passages: (start, end) in characters, one or more. sequences: the words of each passage, None
-    for a stop word. pieces: the passages in tokens of the embedder's tokenizer; None before they
+    for a stop word. types: of folded names, as a recognizer says; others are typed by rule.
+    pieces: the passages in tokens of the embedder's tokenizer; None before they
     were embedded, or if the embedder does not give them.
     """
 
@@ -46,6 +50,7 @@ class Prepared:
     _counted: Callable[[], list[int]]
     _places: slice
     _: KW_ONLY
+    types: Mapping[str, EntityType] = field(default_factory=dict)
     pieces: PassagePieces | None = None
 
     @property
@@ -68,10 +73,13 @@ def prepare(
     analyzer: Analyzer,
     counter: TokenCounter,
     month_first: bool,
+    find_names: FindNames,
+    find_types: FindTypes | None = None,
 ) -> list[Prepared]:
     """Return ``statements`` with what is computed from their texts.
 
     ``said_at``: the time of statements that give none. ``month_first``: whether 5/7/2023 is 7 May.
+    ``find_names``: the agent's rule. ``find_types``: a recognizer; None for the rule alone.
     Another thread, which releases the interpreter lock, counts tokens while this thread finds
     words, names and dates; `Prepared.tokens` waits for it.
     """
@@ -82,7 +90,8 @@ def prepare(
         text = texts[place][0]
         texts[place] += [text[start:end] for start, end in spans[place]]
     counted = _count(counter, [part for parts in texts for part in parts])
-    found = [_found(statement, said_at, month_first) for statement in statements]
+    recognized = find_types([each.text for each in statements]) if find_types else None
+    found = [_found(statement, said_at, month_first, find_names) for statement in statements]
     sequences = [[analyzer.sequence(part) for part in (parts[1:] or parts)] for parts in texts]
     ends = list(accumulate(map(len, texts), initial=0))
     return [
@@ -95,9 +104,10 @@ def prepare(
             event,
             counted,
             slice(*places),
+            types=recognized[number] if recognized else {},
         )
-        for statement, span, sequence, (names, event), places in zip(
-            statements, spans, sequences, found, pairwise(ends), strict=True
+        for number, (statement, span, sequence, (names, event), places) in enumerate(
+            zip(statements, spans, sequences, found, pairwise(ends), strict=True)
         )
     ]
 
@@ -109,36 +119,40 @@ def embed(
     embedder: Embedder,
     threads: int,
     progress: Progress | None,
+    computed: Mapping[int, "Computed"],
 ) -> tuple[Sequence[Prepared], npt.NDArray[np.float16]]:
     """Return the statements with their pieces, and float16[passages, dimension].
 
     A given vector is used for all passages of its memory; then there are no pieces. ``known``:
-    places that get zeros, because their vectors are not used.
+    places that get zeros, because their vectors are not used. ``computed``: place -> what was
+    computed of the same text before. It is used unless the text is now split in another way.
     """
     counts = [len(statement.passages) for statement in prepared]
     if given is not None:
         return prepared, np.repeat(given, counts, axis=0).astype(np.float16)
     vectors = np.zeros((sum(counts), embedder.dimension), np.float16)
+    told = list(prepared)
     texts: list[str] = []
     places: list[int] = []
-    place = 0
-    for number, statement in enumerate(prepared):
-        if number not in known:
-            texts += statement.texts
-            places += range(place, place + len(statement.passages))
-        place += len(statement.passages)
+    new: list[int] = []
+    for number, (each, end) in enumerate(zip(prepared, accumulate(counts), strict=True)):
+        reused = computed.get(number)
+        if reused is not None and len(reused.vectors) == counts[number]:
+            vectors[end - counts[number] : end] = reused.vectors
+            told[number] = replace(each, pieces=reused.pieces)
+        elif number not in known:
+            texts += each.texts
+            places += range(end - counts[number], end)
+            new.append(number)
     if not texts:
-        return prepared, vectors
+        return told, vectors
     vectors[places], read = embed_with_pieces(embedder, texts, threads, progress)
-    if read is None:
-        return prepared, vectors
-    ids = iter(read.ids)
-    told = [
-        each
-        if number in known
-        else replace(each, pieces=_pieces(each, [next(ids) for _ in each.passages], read))
-        for number, each in enumerate(prepared)
-    ]
+    if read is not None:
+        ids = iter(read.ids)
+        for number in new:
+            each = prepared[number]
+            pieces = _pieces(each, [next(ids) for _ in each.passages], read)
+            told[number] = replace(each, pieces=pieces)
     return told, vectors
 
 
@@ -148,18 +162,6 @@ class Computed:
 
     vectors: npt.NDArray[np.float16]
     pieces: PassagePieces | None
-
-    def reused(
-        self, prepared: Sequence[Prepared]
-    ) -> tuple[Sequence[Prepared], npt.NDArray[np.float16]] | None:
-        """Return what `embed` would, for one statement of the same text.
-
-        None if its text is now split in another way.
-        """
-        (only,) = prepared
-        if len(only.passages) != len(self.vectors):
-            return None
-        return [replace(only, pieces=self.pieces)], self.vectors
 
 
 def computed_of(view: View, memory: int) -> Computed:
@@ -188,7 +190,7 @@ def _pieces(prepared: Prepared, ids: list[Ids], read: TokenizedTexts) -> Passage
 
 
 def _found(
-    statement: Statement, said_at: int, month_first: bool
+    statement: Statement, said_at: int, month_first: bool, find_names: FindNames
 ) -> tuple[list[str], tuple[int, int] | None]:
     """Return the names in a statement, the caller's first, and the time range in its text."""
     at = said_at if statement.said_at is None else statement.said_at
@@ -210,9 +212,9 @@ def _found(
 def _count(counter: TokenCounter, texts: list[str]) -> Callable[[], list[int]]:
     """Start counting, and return a function that waits for the result."""
     try:
-        return _counting.submit(counter.count_many, texts).result
+        return _counting.submit(count_texts, counter, texts).result
     except RuntimeError:  # the interpreter is ending and starts no threads
-        counted = counter.count_many(texts)
+        counted = count_texts(counter, texts)
         return lambda: counted
 
 

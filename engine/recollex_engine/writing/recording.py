@@ -11,7 +11,9 @@ import numpy.typing as npt
 from recollex_engine.domain.act import Act
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.surfaces import SURFACE
 from recollex_engine.models.embedder import Progress
+from recollex_engine.models.given_vectors import makes_vectors
 from recollex_engine.state.gc_pause import gc_paused
 from recollex_engine.state.replica import Replica
 from recollex_engine.writing.correction import find_statements
@@ -20,8 +22,16 @@ from recollex_engine.writing.fact_draft import FactDraft
 from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.plan import Plan
 from recollex_engine.writing.preparation import Computed, Prepared, embed, prepare
+from recollex_engine.writing.surface_making import (
+    SurfaceMaker,
+    expected_texts,
+    lacking,
+    text_of_version,
+)
 from recollex_engine.writing.write_context import WriteContext
 
+SURFACES_AT_ONCE = 1024
+"""Surfaces of earlier versions that one transaction adds where all of them are added."""
 BATCH = 100
 """Memories in a call from which the garbage collector is paused while they are recorded."""
 
@@ -45,16 +55,23 @@ def record_statements(
     chosen = [statements[place] for place in fresh]
     with gc_paused(len(chosen) >= BATCH):
         prepared = prepare(
-            chosen, context.said_at(), context.analyzer, context.counter(), context.month_first
+            chosen,
+            context.said_at(),
+            context.analyzer,
+            context.counter(),
+            context.month_first,
+            context.find_names,
+            context.find_types,
         )
     own = None if given is None else given[fresh]
     known = {place for place, at in enumerate(fresh) if at in plan.known}
-    reused = None if computed is None else computed.reused(prepared)
-    ready, vectors = reused or embed(
-        prepared, known, own, context.embedder, context.threads, progress
+    before = {} if computed is None else {0: computed}
+    ready, vectors = embed(
+        prepared, known, own, context.embedder, context.threads, progress, before
     )
 
     def fill(draft: Draft) -> None:
+        context.check_counter(draft.columns)
         draft.replace(plan.closed)
         for each in ready:
             draft.add(each, act)
@@ -77,20 +94,60 @@ def record_operations(
 
     ``notes`` and ``where`` as for `FactDraft.add`.
     """
-    as_of, statements = find_statements(context.writer, context.agent, operations, where)
+    as_of, statements, computed = find_statements(context.writer, context.agent, operations, where)
     said_at = context.said_at()
     prepared: Sequence[Prepared] = ()
     if statements:
         prepared = prepare(
-            statements, said_at, context.analyzer, context.counter(), context.month_first
+            statements,
+            said_at,
+            context.analyzer,
+            context.counter(),
+            context.month_first,
+            context.find_names,
+            context.find_types,
         )
 
-    def fill(draft: Draft) -> None:
+    def stage(draft: Draft) -> None:
+        context.check_counter(draft.columns)
         FactDraft(draft, context.agent, prepared).add(operations, notes, where)
 
-    if context.writer is None:  # a refused operation must not make a folder
-        fill(Draft(Replica(context.folder), Lexicon()))
-    prepared, vectors = embed(prepared, set(), None, context.embedder, context.threads, None)
+    held = None if context.writer is None else context.writer.replica.columns
+    if held is None:  # a refused operation must not make a folder
+        stage(Draft(Replica(context.folder), Lexicon()))
+    maker = SurfaceMaker(context.embedder, context.analyzer, context.threads)
+    maker.make(expected_texts(held, operations))
+
+    def fill(draft: Draft) -> None:
+        stage(draft)
+        maker.complete(draft, lacking(draft.columns))
+
+    prepared, vectors = embed(
+        prepared, set(), None, context.embedder, context.threads, None, computed
+    )
     writer = context.open()
     link = context.embedder.thresholds.link
-    return len(writer.transact(fill, vectors, context.recorded_at, link, as_of).operations)
+    draft = writer.transact(fill, vectors, context.recorded_at, link, as_of)
+    return sum(kind != SURFACE for kind, _ in draft.operations)
+
+
+def add_surfaces(context: WriteContext, progress: Progress | None = None) -> int:
+    """Record the surfaces of all versions that have none; return how many.
+
+    Each batch is one transaction, so an interrupted call is continued by the next one.
+    """
+    writer = context.writer
+    if writer is None or not makes_vectors(context.embedder):
+        return 0
+    maker = SurfaceMaker(context.embedder, context.analyzer, context.threads)
+    columns = writer.replica.columns
+    missing = lacking(columns, None)
+    for first in range(0, len(missing), SURFACES_AT_ONCE):
+        batch = missing[first : first + SURFACES_AT_ONCE]
+        maker.make([text_of_version(columns, *version) for version in batch], progress)
+
+        def fill(draft: Draft, batch: Sequence[tuple[str, int]] = batch) -> None:
+            maker.add_missing(draft, batch)
+
+        writer.transact(fill, np.empty((0, columns.dimension), np.float16), None)
+    return len(missing)

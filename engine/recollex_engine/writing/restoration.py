@@ -26,6 +26,7 @@ from recollex_engine.errors import CorruptError, ModelError
 from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower, Transaction
 from recollex_engine.log.writer import LogWriter
+from recollex_engine.models.truncation import unwarned
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.vector_batches import VectorBatch, is_whole, read_batches
@@ -121,7 +122,8 @@ def restore_vectors(
                     if not is_lost:
                         writer.append(held.rows(end)[first:])
                         continue
-                    writer.append(np.asarray(embedder.embed(mine), np.float16))
+                    vectors = unwarned(embedder.embed, mine)
+                    writer.append(np.asarray(vectors, np.float16))
                     if progress is not None:
                         progress(end - first)
                     if not warned:

@@ -3,13 +3,20 @@
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from recollex_engine.clock import Clock
+from recollex_engine.llm.background_work import BackgroundWork
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.progress import StartProgress
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.ranking.query_embedding import LatencyEstimate
+from recollex_engine.state.access_counting import AccessCounting
 from recollex_engine.text.analyzer import Analyzer
+from recollex_engine.text.naming import Naming
+
+if TYPE_CHECKING:
+    from recollex_engine.llm.language_model import LanguageModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +24,10 @@ class StoreContext:
     """The objects that all agents of a store share; ``create`` makes the store's folder.
 
     ``on_flush(seconds)`` is called after each flush of a log; ``start_progress`` shows how far a
-    long opening is. ``latency``: of the embedder.
+    long opening is. ``naming``: how names become entities. ``latency``: of the embedder. ``llm``:
+    the language model, None without one. ``work``: what goes on after a call has returned.
+    ``written``: called with the agent after each transaction of its memories and facts, in the
+    thread that wrote. ``accesses``: counts what recalls return, where that is asked for.
     """
 
     create: Callable[[], None]
@@ -27,11 +37,16 @@ class StoreContext:
     read_only: bool
     language: str
     locale: str
+    naming: Naming
     threads: int
     background: Executor
     building: Executor
+    accesses: AccessCounting
     on_flush: Callable[[float], None] | None = None
     start_progress: StartProgress | None = None
+    llm: "LanguageModel | None" = None
+    work: BackgroundWork = field(default_factory=BackgroundWork)
+    written: list[Callable[[Any], None]] = field(default_factory=list)
     analyzers: dict[str, Analyzer] = field(default_factory=dict)
     latency: LatencyEstimate = field(default_factory=LatencyEstimate)
 

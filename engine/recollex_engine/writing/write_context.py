@@ -8,9 +8,12 @@ from recollex_engine.clock import Clock
 from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.domain.settings import Settings
 from recollex_engine.models.embedder import Embedder
+from recollex_engine.state.columns import Columns
 from recollex_engine.text.analyzer import Analyzer
+from recollex_engine.text.name_rules import FindNames, name_rule
+from recollex_engine.text.spacy_types import FindTypes, TypedBy, types_by_spacy
 from recollex_engine.text.token_counter import TokenCounter
-from recollex_engine.writing.writer import Writer
+from recollex_engine.writing.writer import StalePlan, Writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +34,7 @@ class WriteContext:
     counter: Callable[[], TokenCounter]
     clock: Clock
     threads: int
+    typed_by: TypedBy
     recorded_at: int | None
 
     @property
@@ -38,10 +42,25 @@ class WriteContext:
         """Whether 5/7/2023 is 7 May in the agent's locale."""
         return puts_month_first(self.settings.locale)
 
+    @property
+    def find_names(self) -> FindNames:
+        """How names are found in the agent's texts."""
+        return name_rule(self.settings.language, self.settings.analyzer)
+
+    @property
+    def find_types(self) -> FindTypes | None:
+        """How names are typed; None if by rule alone."""
+        return types_by_spacy(self.settings.language, self.typed_by)
+
     def check_recorded_at(self) -> None:
         """Raise `InputError` if the given time is not later than the last recorded time."""
         if self.recorded_at is not None and self.writer is not None:
             self.writer.check_recorded_at(self.recorded_at)
+
+    def check_counter(self, columns: Columns) -> None:
+        """Raise `StalePlan` if the agent has another token counter by now."""
+        if columns.settings is not None and columns.settings.counter != self.settings.counter:
+            raise StalePlan
 
     def said_at(self) -> int:
         """Return the time of statements that give none."""

@@ -261,10 +261,14 @@ class Writer:
     def set_rules(self, rules: Sequence[Retention], note: dict[str, str]) -> None:
         """Record the retention rules that hold from now on; they are applied by later calls."""
         with self.lock:
-            self.check()
-            payload = {"rules": [rule.to_dict() for rule in rules], **note}
-            op = self._commit([(RETENTION, payload)], None, None)
+            self.record(RETENTION, {"rules": [rule.to_dict() for rule in rules], **note})
             self._rules = RetentionRules(rules)
+
+    def record(self, kind: str, payload: dict[str, Any]) -> None:
+        """Record one operation without memories, as one transaction."""
+        with self.lock:
+            self.check()
+            op = self._commit([(kind, payload)], None, None)
         self.publish(op)
 
     def expire(self) -> int:

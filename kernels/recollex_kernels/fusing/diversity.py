@@ -9,7 +9,6 @@ import numpy as np
 from recollex_kernels.fusing._pairs import SIDE, pair_similarities
 from recollex_kernels.machine.jit import F32, F64, I64, U8, U16, U32, U64, kernel
 from recollex_kernels.machine.prefetch import prefetch, prefetch_row
-from recollex_kernels.machine.top_k import unit
 from recollex_kernels.vectors.similarity import decode_row, similarity
 
 _PAIRED = 3  # times that a similarity costs alone what it costs among all pairs
@@ -75,37 +74,36 @@ def _greatest(relevance: F64) -> int:
 
 
 @kernel
-def mmr_of_gram(similarities: F32, scores: F64, balance: float, k: int) -> I64:
+def mmr_of_gram(similarities: F32, relevance: F64, balance: float, k: int) -> I64:
     """Return what `mmr` returns, from similarities that are known already.
 
     Shapes: similarities float32[n, n], from `gram`. Cost: O(k n), 10 us for all of 100 rows.
     """
-    n = scores.shape[0]
+    n = relevance.shape[0]
     size = max(0, min(k, n))
     order = np.empty(size, np.int64)
     if size == 0:
         return order
-    relevance = balance * unit(scores)
+    weighted = balance * relevance
     nearest, values = np.full(n, -np.inf, np.float32), np.empty(n, np.float64)
-    order[0] = _greatest(relevance)
+    order[0] = _greatest(weighted)
     for place in range(1, size):
         last = order[place - 1]
-        relevance[last] = -np.inf
-        order[place] = _next(similarities[last], relevance, 1 - balance, nearest, values)
+        weighted[last] = -np.inf
+        order[place] = _next(similarities[last], weighted, 1 - balance, nearest, values)
     return order
 
 
 @kernel
-def mmr(vectors: U16, rows: U32, scores: F64, balance: float, k: int) -> I64:
+def mmr(vectors: U16, rows: U32, relevance: F64, balance: float, k: int) -> I64:
     """Return the places of ``k`` rows in the order in which maximal marginal relevance takes them.
 
     Equation (Memora 3.4, after Carbonell & Goldstein 1998), lambda = ``balance``:
         next = argmax over c not taken of
                lambda * relevance[c] - (1 - lambda) * max over s taken of similarity(c, s)
-    For the first the second term is 0. relevance = unit(scores) (see `top_k`), so that it lies
-    in [0, 1] beside a cosine. Ties: the lower place.
+    For the first the second term is 0. Ties: the lower place.
 
-    Shapes: as for `gram`; scores float64[n], finite; k >= 0, more than n gives all n.
+    Shapes: as for `gram`; relevance float64[n], finite; k >= 0, more than n gives all n.
 
     Cost: k n comparisons, for what is nearest among those taken is kept and not computed again,
     and the similarities: of every pair where those are few, of the taken with the rest where k is
@@ -114,25 +112,25 @@ def mmr(vectors: U16, rows: U32, scores: F64, balance: float, k: int) -> I64:
     n = rows.shape[0]
     size = max(0, min(k, n))
     if n * n <= _PAIRED * size * (2 * n - size):
-        return mmr_of_gram(gram(vectors, rows), scores, balance, k)
+        return mmr_of_gram(gram(vectors, rows), relevance, balance, k)
     order = np.empty(size, np.int64)
     if size == 0:
         return order
-    relevance = balance * unit(scores)
+    weighted = balance * relevance
     for i in range(n):  # rows lie anywhere, and waiting for them one by one costs most
         prefetch_row(vectors, rows[i])
     nearest, values = np.full(n, -np.inf, np.float32), np.empty(n, np.float64)
     near = np.zeros(n, np.float32)
     row = np.empty(vectors.shape[1], np.float32)
-    order[0] = _greatest(relevance)
+    order[0] = _greatest(weighted)
     for place in range(1, size):
         last = order[place - 1]
-        relevance[last] = -np.inf
+        weighted[last] = -np.inf
         decode_row(vectors, rows[last], row)
         for i in range(n):
-            if relevance[i] > -np.inf:
+            if weighted[i] > -np.inf:
                 near[i] = similarity(vectors, rows[i], row)
-        order[place] = _next(near, relevance, 1 - balance, nearest, values)
+        order[place] = _next(near, weighted, 1 - balance, nearest, values)
     return order
 
 

@@ -30,6 +30,27 @@ def mask_open(closed_by_op: U64, op: int, out: U8) -> None:
 
 
 @kernel
+def open_and_last(closed_by_op: U64, op: int, out: U8) -> tuple[int, int]:
+    """Set ``out`` to whether each memory is open at ``op``; return (last, later).
+
+    last: the last operation up to ``op`` that closed a memory, 0 without any. later: how many
+    memories operations after ``op`` closed.
+
+    Shapes: closed_by_op uint64[n], as for `mask_open`. Each item is read once, so that the results
+    agree where another process changes the items meanwhile.
+    """
+    limit, last, later = np.uint64(op), np.uint64(0), 0
+    for m in range(out.shape[0]):
+        c = closed_by_op[m]
+        above = c > limit
+        out[m] = np.uint8((c == 0) | above)
+        later += above
+        if not above:
+            last = max(last, c)
+    return int(last), later
+
+
+@kernel
 def mask_networks(network: U8, bits: int, out: U8) -> None:
     """Keep the memories whose network's bit is set: bit i of ``bits`` admits network i.
 

@@ -141,7 +141,7 @@ def word_weights(
         table              int64[S, 14]  as `segments.table` returns it
         head, chain_postings   see `chains.chain_frequency`
         terms              uint32[Q]    NONE for a word that the agent never met
-        caps               float32[Q]   the greatest idf of each; inf for no bound
+        caps               float32[Q]   the greatest idf of each; float32[0] for no bounds
         allowed            uint8[>= end_document]
         out_terms, out_idf   uint32[Q], float32[Q]   the terms in their order without NONE
 
@@ -161,7 +161,9 @@ def word_weights(
     n, most, unmet = 0, 0.0, 0.0
     for q in range(terms.shape[0]):
         df = np.float64(frequency[q])
-        idf = min(np.float64(caps[q]), np.log1p((population - df + 0.5) / (df + 0.5)))
+        idf = np.log1p((population - df + 0.5) / (df + 0.5))
+        if caps.shape[0] > 0:
+            idf = min(idf, np.float64(caps[q]))
         most += idf
         if frequency[q] == 0:
             unmet += idf

@@ -172,14 +172,14 @@ def test_a_page_is_no_answer():
 @pytest.mark.parametrize("status", [400, 401, 429, 500])
 def test_an_endpoint_that_fails_is_asked_once(status):
     with endpoint('{"error": {"message": "no"}}', status=status) as (url, asked):
-        with parser(url) as reader, pytest.raises(ModelError, match="did not answer"):
+        with parser(url) as reader, pytest.raises(ModelError, match=f"answered HTTP {status}"):
             reader.find(QUESTION, NOW)
         assert len(asked) == 1
 
 
 def test_a_silent_endpoint_is_left():
     began = time.monotonic()
-    with pytest.raises(ModelError, match="did not answer: APITimeoutError"):
+    with pytest.raises(ModelError, match=r"did not answer within 0\.2 s"):
         read(completion(found("2023-01-01", None)), wait=1.5, timeout=0.2)
     assert time.monotonic() - began < 5
 
@@ -195,7 +195,7 @@ def test_what_cannot_be_made(monkeypatch):
     with pytest.raises(InputError, match="timeout"):
         LanguageModelDates("m", api_key="none", timeout=0)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(InputError, match="no client for OpenAI"):
+    with pytest.raises(InputError, match="OpenAI needs a key"):
         LanguageModelDates("m")
     monkeypatch.setattr(language_model_dates.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'recollex\[llm\]'"):

@@ -5,8 +5,6 @@ import gc
 import gzip
 import multiprocessing
 import shutil
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,134 +15,23 @@ import recollex.encryption
 from recollex_engine.errors import (
     CorruptError,
     EncryptionError,
-    FormatError,
     InputError,
-    LockedError,
     ModelError,
     ReadOnlyError,
 )
-from recollex_engine.log.format import decode_header, decode_record, encode_record
-from recollex_engine.writing import checkpoint, maintenance, reembedding
-from recollex_engine.writing import graph_building as graphs
-from tests.engine.erasure.traces import files_of, unit
+from tests.engine.encryption.secret_agents import (
+    BY,
+    KEY,
+    OTHER,
+    WORD,
+    all_answers,
+    assert_sealed,
+    make,
+    refused,
+    traces_in,
+)
+from tests.engine.erasure.traces import files_of
 from tests.engine.faults.small_store import D, Model, answers, contents, fill, opened, vectors
-
-KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
-WORD = "zyxqvw"
-"""In everything that a caller gives."""
-BY = {"by": f"{WORD}by", "why": f"{WORD}why"}
-
-
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch):
-    """Several segments, graphs and log files of a few hundred memories."""
-    monkeypatch.setattr(checkpoint, "SEGMENT_ROWS", 128)
-    monkeypatch.setattr(checkpoint, "LOG_BYTES", 60_000)
-    monkeypatch.setattr(graphs, "GRAPH_ROWS", 128)
-    monkeypatch.setattr(graphs, "GRAPH_STEP", 64)
-    monkeypatch.setattr(reembedding, "BATCH", 32)
-    monkeypatch.setattr(maintenance, "CLOSING_TAIL", 1 << 20)
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "store"
-
-
-def clock():
-    clock.now += timedelta(seconds=1)
-    return clock.now
-
-
-def tell(agent, first, count):
-    """Retain memories with the word, or a vector of their own, in each field."""
-    numbers = range(first, first + count)
-    agent.retain_many(
-        [f"Mr {WORD}son{n % 9} of {WORD}ville likes {WORD}tea {WORD}{n}." for n in numbers],
-        id=[f"{WORD}id{n}" for n in numbers],
-        embedding=vectors(first, count),
-        entities=[[f"{WORD}name{n % 7}"] for n in numbers],
-        tags=[[f"{WORD}tag{n % 3}"] for n in numbers],
-        document_id=[f"{WORD}doc{n // 50}" for n in numbers],
-        context=[f"{WORD}context"] * count,
-        metadata=[{f"{WORD}key": f"{WORD}value{n}"} for n in numbers],
-        source=f"{WORD}source",
-        trust="user",
-    )
-
-
-def make(path, key, **options):
-    """Make a store whose agent has every kind of file; return it, open."""
-    clock.now = datetime(2024, 5, 1, tzinfo=UTC)
-    store = recollex.open(path, embedder=recollex.GivenVectors(D), clock=clock, key=key, **options)
-    agent = store.agent("a")
-    for first in range(0, 1200, 400):
-        tell(agent, first, 400)
-        if first:
-            agent.checkpoint()
-    agent.facts.add(f"{WORD}Ann", f"{WORD}likes", f"{WORD}tea", id=f"{WORD}fact", **BY)
-    agent.events.add(f"{WORD}event", participants=[f"{WORD}Ann"], facts=[f"{WORD}fact"])
-    agent.facts.add_entity(f"{WORD}Ann", types=[f"{WORD}person"], aliases=[f"{WORD}Annie"])
-    agent.forget(f"{WORD}id7", **BY)
-    agent.correct(f"{WORD}id8", f"Corrected {WORD}.", embedding=vectors(9001, 1)[0], **BY)
-    agent.set_retention([recollex.Retention(age=timedelta(days=9999))], **BY)
-    agent.checkpoint()
-    tell(agent, 1200, 20)
-    agent.erase([f"{WORD}id30", f"{WORD}id31"], **BY)
-    agent.checkpoint()
-    agent.checkpoint()
-    tell(agent, 1220, 5)
-    agent.archive(f"{WORD}id9", **BY)
-    return store
-
-
-READABLE = {"KEY", "LOCK", "COMMIT", "HEAD", "REEMBED"}
-"""Files of an encrypted agent that hold nothing of its memories."""
-
-
-def assert_sealed(folder):
-    """Every file of an agent is encrypted, also those that hold numbers alone."""
-    for name, data in files_of(folder):
-        where = Path(name.removesuffix(" decompressed"))
-        if where.name in READABLE or (where.suffix == ".gz" and where == Path(name)):
-            continue
-        if where.parent.name == "log":
-            header, *lines = data.splitlines()
-            assert header.startswith(b'{"recollex_log":3,'), name
-            payloads = (decode_record(line).payload for line in lines)
-            assert all(p is None or p.startswith(b'{"sealed":"') for p in payloads), name
-        elif where.name.startswith("vectors"):
-            assert data[8:12] == b"\2\0\0\0", name
-        else:
-            assert data.startswith(b"rcxseal1"), name
-
-
-def traces_in(path):
-    """Return the names of the files that hold the word, or bytes of the first vectors."""
-    rows = [unit(each).astype(np.float16).tobytes() for each in vectors(0, 50)]
-    found = set()
-    for name, data in files_of(path):
-        lowered = data.lower()
-        if WORD.encode() in lowered or any(row in data for row in rows):
-            found.add(name)
-    return found
-
-
-def all_answers(agent):
-    found = [
-        [(m.id, m.text, m.scores, m.tags, m.metadata, m.entities, m.source) for m in recall]
-        for recall in (
-            agent.recall(f"{WORD}tea of {WORD}son3", query_embedding=vectors(n, 1)[0], **options)
-            for n in (3, 500)
-            for options in ({}, {"exact": True}, {"tags": [f"{WORD}tag1"]})
-        )
-    ]
-    found.append(contents(agent))
-    found.append([str(each) for each in agent.facts.find(subject=f"{WORD}Ann")])
-    found.append([str(each) for each in agent.events.find()])
-    found.append([(e.op, e.kind, e.by, e.why, e.ids) for e in agent.log()])
-    found.append([m.text for m in agent.history(f"{WORD}id8")])
-    return found
 
 
 def test_no_file_holds_a_trace_and_the_answers_are_those_of_a_plain_agent(path, tmp_path):
@@ -186,13 +73,6 @@ def test_no_file_holds_a_trace_and_the_answers_are_those_of_a_plain_agent(path, 
             if place == "again":
                 assert all_answers(store.agent("a")) == expected
         assert traces_in(tmp_path / place) == set()
-
-
-def refused(error, said, path, key, **options):
-    """Open the agent, which raises; return the message."""
-    with pytest.raises(error, match=said) as told, opened(path, key=key, **options) as agent:
-        agent.stats()
-    return str(told.value)
 
 
 def test_without_its_key_it_is_refused_in_words_that_say_nothing_of_it(path):
@@ -424,162 +304,3 @@ def test_it_moves_to_another_model(path, fails_after):
     with opened(path, key=KEY, embedder=Later()) as agent:
         assert agent.verify().problems == () and len(contents(agent)) == 100
     assert traces_in(path) == set()
-
-
-# -- copies ------------------------------------------------------------------------------------
-
-
-def test_copies_stay_encrypted_and_erasures_reach_them(path, tmp_path):
-    backup, copy = tmp_path / "backup", tmp_path / "copy"
-    with recollex.open(path, embedder=recollex.GivenVectors(D), key=KEY) as store:
-        agent = store.agent("a")
-        tell(agent, 0, 60)
-        store.backup(backup)
-        then = agent.get(f"{WORD}id59").recorded_at
-        agent.forget(f"{WORD}id5")
-        fill(agent, 60, 20)
-        run = store.backup(backup)
-        assert run.new_operations == 21
-        agent.snapshot(then, copy)
-        expected = all_ids(agent.at(then))
-        agent.erase(f"{WORD}id7", **BY)
-        left = all_ids(agent)
-    with pytest.raises(EncryptionError):
-        recollex.restore(backup, tmp_path / "may")
-    assert not (tmp_path / "may").exists()
-    recollex.restore(backup, tmp_path / "may", at=then, key=KEY)
-    for place in (tmp_path / "may", copy):
-        with opened(place, key=KEY) as agent:
-            assert all_ids(agent) == expected and agent.verify().ok
-        assert traces_in(place) == set()
-    for place in (backup, copy):
-        recollex.erase_in_copy(path, place, "a", embedder=recollex.GivenVectors(D), key=KEY, **BY)
-    recollex.restore(backup, tmp_path / "now", key=KEY)
-    with opened(tmp_path / "now", key=KEY) as agent:
-        assert all_ids(agent) == left and agent.verify().ok
-    with opened(copy, key=KEY) as agent:
-        assert f"{WORD}id7" not in all_ids(agent) and agent.verify().ok
-    assert traces_in(tmp_path) == set()
-    recollex.replay(copy / "agents/a", tmp_path / "replayed", agent_id="a", key=KEY)
-    with opened(tmp_path / "replayed", key=KEY) as agent:
-        assert agent.verify().ok
-    damaged = next(each for each in (backup / "objects").rglob("*") if each.is_file())
-    data = damaged.read_bytes()
-    damaged.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    assert not recollex.verify_backup(backup).ok
-
-
-def all_ids(agent):
-    return [memory.id for memory in agent.list(limit=10_000)]
-
-
-def test_the_doctor_mends_it(path, tmp_path):
-    with recollex.open(path, embedder=recollex.GivenVectors(D), key=KEY) as store:
-        agent = store.agent("a")
-        fill(agent, 0, 300)
-        agent.checkpoint()
-        store.backup(tmp_path / "backup")
-        expected = contents(agent), answers(agent)
-    folder = path / "agents" / "a"
-    for name, at in (("columns/text", 90), ("vectors.f16", 700)):
-        data = bytearray((folder / name).read_bytes())
-        data[at] ^= 1
-        (folder / name).write_bytes(data)
-    [_, found] = recollex.doctor(path, key=KEY, backup=tmp_path / "backup")
-    assert found.found and found.ok
-    with opened(path, key=KEY) as agent:
-        assert (contents(agent), answers(agent)) == expected and agent.verify().ok
-    log = min((folder / "log").glob("*.jsonl*"))  # an empty one may follow
-    data = bytearray(gzip.decompress(log.read_bytes()) if log.suffix == ".gz" else log.read_bytes())
-    data[-200] ^= 1
-    log.unlink()
-    log.with_name("00000001.jsonl").write_bytes(data)
-    with opened(tmp_path / "other", key=KEY) as agent:
-        fill(agent, 0, 2)
-    [_, found] = recollex.doctor(path, key=KEY, salvage=tmp_path / "saved")
-    assert not found.ok and found.salvaged
-    with opened(tmp_path / "saved", key=KEY) as agent:
-        assert agent.verify().ok
-
-
-# -- other keys --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [(None, KEY), (KEY, None), (KEY, OTHER)],
-    ids=["to encrypted", "to plain", "to another key"],
-)
-def test_a_copy_with_another_key_has_all_of_the_past(path, tmp_path, before, after):
-    with make(path, before) as store:
-        expected = all_answers(store.agent("a"))
-        with pytest.raises(LockedError):
-            recollex.encryption.copy(path, tmp_path / "copy", key=before, new_key=after)
-    assert recollex.encryption.copy(path, tmp_path / "copy", key=before, new_key=after) == ["a"]
-    with recollex.open(
-        tmp_path / "copy", embedder=recollex.GivenVectors(D), key=after, clock=clock
-    ) as store:
-        assert all_answers(store.agent("a")) == expected
-        assert store.agent("a").verify().problems == ()
-        fill(store.agent("a"), 5000, 3)
-        assert store.agent("a").erase("m5001", **BY).memories == 1
-        assert store.agent("a").verify().problems == ()
-    assert (traces_in(tmp_path / "copy") == set()) == (after is not None)
-    with pytest.raises(InputError, match="has an agent 'a' already"):
-        recollex.encryption.copy(path, tmp_path / "copy", key=before, new_key=after)
-
-
-def test_another_key_takes_the_place_of_the_first(path):
-    with opened(path, key=KEY) as agent:
-        fill(agent, 0, 3)
-        with pytest.raises(LockedError):
-            recollex.encryption.rekey(path, "a", key=KEY, new_key=OTHER)
-    log = (path / "agents/a/log/00000001.jsonl").read_bytes()
-    recollex.encryption.rekey(path, "a", key=KEY, new_key=OTHER)
-    assert (path / "agents/a/log/00000001.jsonl").read_bytes() == log
-    with opened(path, key=OTHER) as agent:
-        assert len(contents(agent)) == 3
-    refused(EncryptionError, "is not the key", path, KEY)
-    with opened(path.with_name("plain")) as agent:
-        fill(agent, 0, 1)
-    with pytest.raises(InputError, match="not encrypted"):
-        recollex.encryption.rekey(path.with_name("plain"), "a", key=KEY, new_key=OTHER)
-
-
-def test_a_line_of_another_place_or_agent_is_not_taken(path, tmp_path):
-    """The chain is recomputed, as whoever can write the log can do; the payloads are sealed."""
-    for place in (path, tmp_path / "other"):
-        with opened(place, key=KEY) as agent:
-            fill(agent, 0, 1)
-            fill(agent, 1, 1)
-    log = path / "agents/a/log/00000001.jsonl"
-    lines = log.read_bytes().splitlines()
-    foreign = (tmp_path / "other/agents/a/log/00000001.jsonl").read_bytes().splitlines()
-    (path / "agents/a/HEAD").unlink()
-    for other in (lines[-2], foreign[-1]):
-        log.write_bytes(rechained(lines, decode_record(other).payload))
-        with (
-            pytest.raises(CorruptError, match="an authentic payload of operation"),
-            opened(path, key=KEY, read_only=True) as agent,
-        ):
-            agent.stats()
-
-
-def rechained(lines, payload):
-    """Return the lines of a log with another last payload, and the chain that fits it."""
-    made, chain = [lines[0]], decode_header(lines[0]).chain
-    for line in lines[1:]:
-        record = decode_record(line)
-        if line is lines[-1]:
-            record = record._replace(payload=payload)
-        chain = record.extend(chain)
-        made.append(encode_record(record._replace(chain=record.chain and chain)))
-    return b"\n".join([*made, b""])
-
-
-def test_a_newer_key_is_refused(path):
-    with opened(path, key=KEY) as agent:
-        fill(agent, 0, 1)
-    place = path / "agents/a/KEY"
-    place.write_bytes(place.read_bytes().replace(b'"recollex_key":1', b'"recollex_key":7'))
-    refused(FormatError, "format 7", path, KEY)

@@ -112,3 +112,31 @@ def test_the_last_segment_of_a_large_agent_is_compared_before_it_is_read(
 @pytest.mark.slow
 def test_many_flipped_bits(store, tmp_path):
     assert flips.run(store, tmp_path, PLACES)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "bit"),
+    [
+        ("trust", 67, 4),
+        ("role", 17, 6),
+        ("source", 252, 5),
+        ("fact_kind", 69, 6),
+        ("closed_by", 128, 3),
+    ],
+)
+def test_a_damaged_code_of_a_large_agent_is_rebuilt_before_it_is_read(
+    store, tmp_path, monkeypatch, name, at, bit
+):
+    """Each ended a call in an IndexError, a KeyError or an InputError."""
+    monkeypatch.setattr(integrity, "EAGER", 0)
+    monkeypatch.setattr(integrity.Integrity, "start", lambda self: None)
+    copy = tmp_path / "store"
+    shutil.copytree(store, copy)
+    with flipped_store.opened(copy, read_only=True) as opened:
+        expected = flipped_store.answers(opened)
+    flipped_store.flip(copy / "agents/a/columns" / name, at, bit)
+    with (
+        pytest.warns(RuntimeWarning, match=f"columns/{name}: .*; rebuilding from the log"),
+        flipped_store.opened(copy, read_only=True) as opened,
+    ):
+        assert flipped_store.answers(opened) == expected

@@ -9,7 +9,7 @@ import recollex
 from recollex_engine.errors import StoreFullError
 from recollex_engine.log import writer as log
 from recollex_engine.state.columns import Columns
-from recollex_engine.storage import column, disk, vectors_file
+from recollex_engine.storage import column_file, disk, vectors_file
 from tests.engine.faults.small_store import D, answers, assert_holds, contents, fill, opened, refuse
 
 
@@ -19,7 +19,7 @@ def test_a_failed_flush_in_a_checkpoint(path, monkeypatch, place):
         fill(agent, 0, 30)
         expected = contents(agent), answers(agent)
         with monkeypatch.context() as patch:
-            patch.setattr({"pack": disk, "column": column, "log": log}[place], "flush", refuse)
+            patch.setattr({"pack": disk, "column": column_file, "log": log}[place], "flush", refuse)
             with pytest.raises(StoreFullError, match="Input/output error"):
                 agent.checkpoint()
         assert contents(agent) == expected[0] and answers(agent) == expected[1]

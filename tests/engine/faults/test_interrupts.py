@@ -8,9 +8,12 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from recollex_engine import errors
+from recollex_engine.models.embedder import embed_all
+from recollex_engine.models.truncation import TruncationWarning, warn_of
 from tests.engine.faults.small_store import Model, contents, opened, text
 
 PACKAGE = str(Path(errors.__file__).parent)
@@ -52,6 +55,27 @@ class Raiser:
         finally:
             sys.settrace(before)
         return self.left <= 0
+
+
+class Cutting:
+    """An embedder that cuts every text."""
+
+    fingerprint = "cutting"
+    dimension = 2
+
+    def embed(self, texts, threads=1, progress=None):
+        warn_of(len(texts), 64, "cutting")
+        return np.ones((len(texts), 2), np.float32)
+
+
+def test_an_interrupt_leaves_the_warning_of_cut_texts_on():
+    for n in itertools.count(1):
+        interrupted = Raiser(n, KeyboardInterrupt()).run(lambda: embed_all(Cutting(), ["Ann"]))
+        with pytest.warns(TruncationWarning):
+            Cutting().embed(["Ann"])
+        if not interrupted:
+            break
+    assert n > 5
 
 
 class Talker:

@@ -83,7 +83,7 @@ class Log(RuleBasedStateMachine):
     @rule(data=st.data())
     def reopen(self, data):
         end = self.log.position
-        written = self.log._fd >= 0
+        written = self.log._file is not None
         self.log.close()
         if written:
             small = end.offset < log_module.WORTH_COMPRESSING.start

@@ -5,7 +5,9 @@ import threading
 from dataclasses import replace
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto
 
 from recollex_engine import waiting
 from recollex_engine.errors import CorruptError, InputError, ModelError
@@ -28,7 +30,23 @@ def test_a_converted_model_is_three_files_under_its_fingerprint(tmp_path, make_m
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
     found = converted(tmp_path / "mine")
     assert found.folder == folder
-    assert found.fingerprint == folder.name.replace("mine-", "mine@", 1)
+    name = folder.name.removesuffix("-unsigned")
+    assert found.fingerprint == name.replace("mine-", "mine@", 1)
+
+
+def test_weights_are_unsigned_where_products_of_signed_ones_are_cut(
+    tmp_path, make_model, monkeypatch
+):
+    source, graphs = make_model(tmp_path / "mine"), {}
+    for cuts in (False, True):
+        monkeypatch.setattr(module, "saturates", lambda cuts=cuts: cuts)
+        graphs[cuts] = converted(source)
+    assert graphs[True].folder.name == f"{graphs[False].folder.name}-unsigned"
+    assert graphs[True].fingerprint == graphs[False].fingerprint
+    for cuts, found in graphs.items():
+        parts = onnx.load(found.graph).graph.initializer
+        matrices = {each.data_type for each in parts if len(each.dims) == 2}
+        assert (TensorProto.UINT8 in matrices) == cuts
 
 
 def test_the_second_time_nothing_is_converted(tmp_path, make_model, monkeypatch):
@@ -65,6 +83,7 @@ def test_a_known_model_in_the_cache_needs_no_weights(tmp_path, make_model, monke
         monkeypatch.setattr(place, "known_model", lambda name: known)
     for place in (module, weights_module):
         monkeypatch.setattr(place, "KNOWN_MODELS", (known,))
+    monkeypatch.setattr(module, "saturates", lambda: False)
     folder = prepare(source)
     assert folder.name == f"all-MiniLM-L6-v2-{digest[:12]}-int8-v1"
     (source / "model.safetensors").unlink()

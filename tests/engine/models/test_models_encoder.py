@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+import recollex
 from recollex_engine.errors import InputError
 from recollex_engine.models import encoder as module
 from recollex_engine.models.encoder import load_encoder
@@ -339,6 +340,18 @@ def test_the_ids_that_vectors_were_made_of_are_the_tokenizers(
     assert encoder.pieces("Ann said:") is encoder.pieces("Ann said:")
     with pytest.warns(TruncationWarning):
         encoder.embed_with_pieces(["ann " * 300])
+
+
+def test_passages_that_the_library_cut_give_no_warning(tmp_path, make_model):
+    """Warnings are errors here: 120 words of a text become more than the 64 tokens of the model."""
+    folder = make_model(tmp_path / "tiny")
+    text = " ".join(["ann moved to oslo ."] * 60)
+    with recollex.open(tmp_path / "store", embedder=str(folder)) as store:
+        agent = store.agent("a")
+        agent.retain(text)
+        turn = {"speaker": "Ann", "text": text, "at": "2024-05-01T10:00:00Z"}
+        agent.retain_dialogue([turn], document_id="d")
+        assert len(agent.list()) == 2
 
 
 def test_a_prefix_that_runs_into_the_text_leaves_no_ids(tmp_path, make_model):

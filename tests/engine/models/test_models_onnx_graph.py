@@ -3,6 +3,7 @@ import pytest
 
 from recollex_engine.models.bert import read_bert
 from recollex_engine.models.onnx_graph import float_graph, int8_graph, quantise
+from recollex_engine.models.processor import saturates
 from recollex_engine.models.session import open_session
 from tests.engine.models.bert_oracle import encoded
 
@@ -52,20 +53,29 @@ def test_taps_are_the_inputs_of_the_linears_that_follow_a_norm(tmp_path, make_mo
         assert np.abs(plain.mean(axis=2)).max() < 1e-5
 
 
+EXACT = pytest.param(True, marks=pytest.mark.skipif(saturates(), reason="this processor saturates"))
+
+
+@pytest.mark.parametrize("signed", [False, EXACT])
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 @pytest.mark.parametrize("spread", [1, 8])
-def test_the_int8_graph_is_near_the_equations(tmp_path, make_model, make_tensors, pooling, spread):
+def test_the_int8_graph_is_near_the_equations(
+    tmp_path, make_model, make_tensors, pooling, spread, signed
+):
     bert = read_bert(make_model(tmp_path / "m"))
     spreads = np.ones(bert.dimension, dtype=np.float32)
     spreads[3] = spread
-    session = open_session(int8_graph(bert, pooling, True, dict.fromkeys(range(4), spreads)))
+    graph = int8_graph(bert, pooling, True, dict.fromkeys(range(4), spreads), signed)
+    session = open_session(graph)
     for ids in TEXTS:
         (found,) = session.run(None, {"input_ids": np.array([ids])})
         assert found[0] @ oracle(make_tensors(), ids, 4, pooling) > 0.99
 
 
 def test_the_int8_graph_takes_no_second_text(tmp_path, make_model):
-    session = open_session(int8_graph(read_bert(make_model(tmp_path / "m")), "mean", True, {}))
+    session = open_session(
+        int8_graph(read_bert(make_model(tmp_path / "m")), "mean", True, {}, True)
+    )
     assert [part.name for part in session.get_inputs()] == ["input_ids"]
     with pytest.raises(Exception, match="Got: 2 Expected: 1"):
         session.run(None, {"input_ids": np.array([[2, 3], [2, 3]])})

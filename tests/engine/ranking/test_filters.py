@@ -53,6 +53,8 @@ def told(tmp_path_factory):
             "metadata": {name: random.choice(VALUES) for name in names},
         }
         turn |= random.choice(SPOKEN)
+        if step % 3 == 0:
+            turn["valid_until"] = turn["at"] + (1 + step % 9) * HOUR
         agent.retain_dialogue(
             [turn],
             document_id=random.choice(["d", "e", "f"]),
@@ -141,6 +143,10 @@ def passes(memory, filters):
         and (get("since") is None or end > get("since") or start >= get("since"))
         and get("recorded_since", START) <= memory.recorded_at
         and (get("recorded_until") is None or memory.recorded_at < get("recorded_until"))
+        and (get("ends_after") is None or memory.valid_until is None
+             or memory.valid_until > get("ends_after"))
+        and (get("ends_by") is None
+             or (memory.valid_until is not None and memory.valid_until <= get("ends_by")))
         and all(meets(memory.metadata, *each) for each in get("where", {}).items())
     )  # fmt: skip
 
@@ -183,6 +189,8 @@ def filters_of(random):
         "until": lambda: START + (since + random.randint(1, 5)) * HOUR,
         "recorded_since": lambda: START + random.randint(0, 12) * HOUR,
         "recorded_until": lambda: START + random.randint(13, 30) * HOUR,
+        "ends_after": lambda: START + random.randint(0, 30) * HOUR,
+        "ends_by": lambda: START + random.randint(0, 30) * HOUR,
         "where": lambda: {name: condition(random) for name in some(NAMES)},
     }
     return {name: choices[name]() for name in random.sample(list(choices), random.randint(1, 3))}
@@ -277,8 +285,18 @@ def test_former_names_still_work_with_a_warning(told, former, now):
         agent.list(**former, **now)
 
 
-def test_a_mistyped_filter_is_refused(told):
-    with pytest.raises(
-        TypeError, match=r"unexpected keyword argument 'tgas'\. Did you mean 'tags'"
-    ):
-        told[0].list(tgas=["x"])
+@pytest.mark.parametrize(
+    ("method", "given", "meant"),
+    [
+        ("list", "tgas", r"\. Did you mean 'tags'\?$"),
+        ("recall", "limt", r"\. Did you mean 'limit'\?$"),
+        ("recall", "top_k", r"\. Did you mean 'limit'\?$"),
+        ("list", "k", r"\. Did you mean 'limit'\?$"),
+        ("count", "k", "$"),  # it has no limit
+        ("forget", "filter", r"\. Did you mean 'where'\?$"),
+    ],
+)
+def test_a_mistyped_argument_is_refused_with_the_nearest_name(told, method, given, meant):
+    arguments = ("What?",) if method == "recall" else ()
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{given}'{meant}"):
+        getattr(told[0], method)(*arguments, **{given: 5})

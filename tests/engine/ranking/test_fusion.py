@@ -7,6 +7,7 @@ from recollex_engine.errors import InputError
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.fusion import ARMS, Evidence, ReciprocalRank, ScoreSum
+from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.question_cues import read_cues
 
 few_scores = st.sampled_from([0.0, 0.25, 0.5, 1.0])  # forces ties
@@ -34,6 +35,7 @@ def evidence(lists):
         words=None,
         query=None,
         allowed=allowed,
+        analyzer=Analyzer(),
         cues=cues,
         found=None,
         now=0,

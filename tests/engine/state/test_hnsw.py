@@ -42,6 +42,13 @@ def test_a_graph_is_extended_and_finds_every_row(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2"]
 
 
+def test_no_thread_allowed_ends_the_building(tmp_path):
+    allowed = iter([1, 0])
+    codes = np.tile(CODES, (3, 1))
+    assert not extend_graph(tmp_path / "1", None, codes, 0, lambda: next(allowed))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_graph_is_searched_as_its_vectors_need(tmp_path, monkeypatch):
     random = np.random.default_rng(2)
     centres = random.normal(size=(20, 32))
@@ -140,7 +147,7 @@ def test_a_full_disk_leaves_no_graph(tmp_path, monkeypatch):
 def test_a_graph_that_cannot_be_mapped_closes_nothing_of_others(tmp_path, damage):
     path = tmp_path / "graph"
     codes = np.random.default_rng(0).integers(-127, 127, (50, 16)).astype(np.int8)
-    assert extend_graph(path, None, codes, 0, lambda: False)
+    assert extend_graph(path, None, codes, 0)
     whole = path.read_bytes()
     path.unlink()
     if damage == "a folder":
@@ -156,7 +163,7 @@ def test_a_graph_that_cannot_be_mapped_closes_nothing_of_others(tmp_path, damage
 def test_a_graph_is_read_from_pages_that_outlive_its_file(tmp_path):
     path = tmp_path / "graph"
     codes = np.random.default_rng(0).integers(-127, 127, (50, 16)).astype(np.int8)
-    assert extend_graph(path, None, codes, 100, lambda: False)
+    assert extend_graph(path, None, codes, 100)
     graph = Hnsw.open(path, 16, 100, 150)
     path.unlink()
     gc.collect()

@@ -102,6 +102,17 @@ def test_another_format_is_refused(tmp_path, monkeypatch):
         Postings.read(tmp_path / "postings", np.zeros(1, np.uint32))
 
 
+@pytest.mark.parametrize(
+    "damage", [(b"first_memory", b"first^memory"), (b"end_memory", b"gnd_memory"), (b":1,", b":-,")]
+)
+def test_a_flipped_bit_in_the_header_is_corruption(tmp_path, damage):
+    path = tmp_path / "postings"
+    build([[1], [2]], 1, 2, VOCABULARY).write(path)
+    path.write_bytes(path.read_bytes().replace(*damage, 1))
+    with pytest.raises(CorruptError):
+        Postings.read(path, np.zeros(2, np.uint32))
+
+
 def test_lists_are_never_changed(tmp_path):
     build([[1, 2]], 0, 1, VOCABULARY).write(tmp_path / "postings")
     read = Postings.read(tmp_path / "postings", np.zeros(1, np.uint32))

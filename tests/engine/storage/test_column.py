@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
-from recollex_engine.storage import column as column_module
-from recollex_engine.storage import overlay
-from recollex_engine.storage.column import MAPPED_FROM, Column
+from recollex_engine.storage import column_file, overlay
+from recollex_engine.storage.column import Column
+from recollex_engine.storage.column_file import MAPPED_FROM
 
 LARGE = MAPPED_FROM // 8 + 1000  # int64 items: mapped, and not a whole number of pages
 MAPS = Path("/proc/self/maps")
@@ -61,6 +61,43 @@ def test_the_addresses_are_given_back_with_the_last_array(tmp_path):
     del view
     gc.collect()
     assert "given-back" not in MAPS.read_text()
+
+
+@needs_maps
+def test_a_fixed_column_is_one_map_that_its_last_array_gives_back(tmp_path):
+    path = tmp_path / "fixed"
+    np.arange(LARGE).tofile(path)
+
+    def access():
+        return [
+            line.split()[1] for line in MAPS.read_text().splitlines() if line.endswith("/fixed")
+        ]
+
+    column = Column("<i8", path, LARGE, fixed=True)
+    assert access() == ["r--p"]
+    assert column.array.tolist() == list(range(LARGE))
+    assert column.array.flags.writeable  # or kernels would be compiled once more
+    view = column.array[-3:]
+    del column
+    gc.collect()
+    assert len(access()) == 1
+    assert view.tolist() == [LARGE - 3, LARGE - 2, LARGE - 1]
+    del view
+    gc.collect()
+    assert access() == []
+
+
+def test_what_follows_a_fixed_column_in_its_last_page_is_not_seen(large, tmp_path):
+    column = Column("<i8", tmp_path / "large", LARGE, fixed=True)
+    large.extend([1, 2, 3])
+    large.persist(tmp_path / "large")
+    assert column.array.tolist() == list(range(LARGE))
+    early = column.array
+    column.extend([7, 8])
+    assert column.array[LARGE - 1 :].tolist() == [LARGE - 1, 7, 8]
+    assert early.tolist() == list(range(LARGE))
+    column.persist(tmp_path / "large", sync=False)
+    assert Column("<i8", tmp_path / "large", LARGE + 3).array[LARGE:].tolist() == [7, 8, 3]
 
 
 def test_stored_and_private_items_are_one_array(large):
@@ -127,6 +164,9 @@ def test_without_the_overlay_items_are_copied(tmp_path, large, monkeypatch):
     column.extend([1, 2])
     assert column.array[:5].tolist() == [0, 1, 2, -3, 4]
     assert column.array[LARGE - 1 :].tolist() == [LARGE - 1, 1, 2]
+    monkeypatch.setattr(overlay, "file_bytes", fail(errno.ENODEV))
+    fixed = Column("<i8", tmp_path / "large", LARGE, fixed=True)
+    assert fixed.array.tolist() == list(range(LARGE))
 
 
 def test_a_short_or_absent_file_is_named(tmp_path):
@@ -187,7 +227,7 @@ def test_a_disk_without_room_for_a_new_file_is_full(tmp_path, monkeypatch):
     column = Column("<i8")
     column.append(1)
     with monkeypatch.context() as patch:
-        patch.setattr(column_module, "open_file", fail(errno.ENOSPC))
+        patch.setattr(column_file, "open_file", fail(errno.ENOSPC))
         with pytest.raises(StoreFullError, match="create c"):
             column.persist(tmp_path / "c")
     column.persist(tmp_path / "c")
@@ -197,7 +237,7 @@ def test_a_disk_without_room_for_a_new_file_is_full(tmp_path, monkeypatch):
 def test_a_failed_flush_stores_nothing(tmp_path, monkeypatch):
     column = Column("<i8")
     column.extend([1, 2])
-    monkeypatch.setattr(column_module, "flush", fail(errno.EIO))
+    monkeypatch.setattr(column_file, "flush", fail(errno.EIO))
     with pytest.raises(StoreFullError):
         column.persist(tmp_path / "c")
     assert column.stored == 0

@@ -55,7 +55,7 @@ def test_a_small_dictionary_has_no_index_file_and_an_empty_one_no_file(tmp_path)
 
 
 def test_opening_reads_no_string(stored, tmp_path, monkeypatch):
-    monkeypatch.setattr(dictionary_module, "_hash", None)
+    monkeypatch.setattr(dictionary_module, "_digest", None)
     Dictionary(tmp_path, "terms", len(WORDS), 1)
 
 
@@ -79,8 +79,9 @@ def test_without_a_fitting_index_it_is_computed(stored, tmp_path, damage):
 
 
 def test_equal_hashes_are_told_apart(tmp_path, monkeypatch):
-    real = dictionary_module._hash
-    monkeypatch.setattr(dictionary_module, "_hash", lambda data: real(data) % 7)
+    real = dictionary_module._digest
+    few = [bytes([number, *bytes(7)]) for number in range(7)]
+    monkeypatch.setattr(dictionary_module, "_digest", lambda data: few[real(data)[0] % 7])
     dictionary = Dictionary()
     dictionary.add_many(WORDS[:1500])
     dictionary.persist(tmp_path, "x", 1)
@@ -190,6 +191,26 @@ def test_lookups_run_beside_interning_and_checkpoints(tmp_path):
     assert not wrong and dictionary.count == 4500
 
 
+@pytest.mark.parametrize("add", [Dictionary.intern, lambda terms, word: terms.add_many([word])])
+def test_a_word_that_comes_while_it_is_sought_is_found_afterwards(
+    stored, tmp_path, monkeypatch, add
+):
+    sought = stored.get
+
+    def get(string):
+        number = sought(string)
+        if number is None:
+            monkeypatch.undo()  # interning seeks the word as well
+            add(stored, string)
+            stored.persist(tmp_path, "terms", 2)
+            stored.adopt(2)
+        return number
+
+    monkeypatch.setattr(stored, "get", get)
+    assert stored.get_many(["word 5", "late"]).tolist() == [5, NONE]
+    assert stored.get_many(["word 5", "late"]).tolist() == [5, 3000]
+
+
 def test_misuse_is_refused(stored, tmp_path):
     for number in (-1, 3000):
         with pytest.raises(InputError, match=r"\[0, 3000\)"):
@@ -199,6 +220,13 @@ def test_misuse_is_refused(stored, tmp_path):
             stored.persist(tmp_path, "terms", 2, count)
     with pytest.raises(InputError):
         Dictionary(stored=1)
+
+
+SOUGHT = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=3),
+    st.sampled_from(["", "a", "b", "ab", "é", "c d", "new 0", "new 1", "new 2", "new 701"]),
+)
+"""Strings that are never there, are there, or come later."""
 
 
 class Dictionaries(RuleBasedStateMachine):
@@ -217,7 +245,7 @@ class Dictionaries(RuleBasedStateMachine):
                 self.model.append(string)
             assert self.dictionary.intern(string) == self.model.index(string)
 
-    @rule(string=st.text(st.characters(exclude_categories=["Cs"]), max_size=3))
+    @rule(string=SOUGHT)
     def look(self, string):
         expected = self.model.index(string) if string in self.model else None
         assert self.dictionary.get(string) == expected

@@ -154,6 +154,7 @@ policies = st.builds(
     working_turns=st.integers(0, 4),
     short_term_turns=st.integers(0, 4),
     session_gap=st.sampled_from([timedelta(minutes=2), timedelta(hours=1)]),
+    topic_cosine=st.none(),
 )
 heard = st.lists(
     st.tuples(

@@ -1,10 +1,12 @@
 import doctest
 import math
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.text import entity_table
+from recollex_engine.errors import InputError
+from recollex_engine.text import entity_table, name_variants
 from recollex_engine.text.entity_table import CANDIDATES, RECENCY_US, EntityTable
 
 
@@ -145,3 +147,76 @@ def test_of_names_that_are_all_alike_only_the_most_similar_are_asked_about():
     assert resolve(table, "Name 1234", others=[850], shared=shared) is None
     assert len(asked) == CANDIDATES
     assert {23, 24, 34, 134} <= set(asked)  # 123, 124, 134 and 234 lack one letter
+
+
+def printed(*names):
+    table = EntityTable("memora")
+    for entity, name in enumerate(names):
+        table.add(name, entity)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("known", "name"),
+    [
+        ("Google", "Google Inc"),
+        ("Google Inc", "Google"),
+        ("Acme Co. Ltd.", "Acme, GmbH"),
+        ("Robert", "Bob"),
+        ("Bob", "Robert"),
+        ("Bob Chen", "Robert Chen"),
+        ("Kate", "Katherine"),
+    ],
+)
+def test_names_that_the_papers_resolve_are_one_under_the_printed_rule(known, name):
+    assert resolve(printed(known), name, last=-(10**17)) == 0
+    assert resolve(table_of(known), name, shared=never, last=-(10**17)) is None
+
+
+@pytest.mark.parametrize(
+    ("known", "name"),
+    [
+        ("Bob", "Bobcat"),
+        ("Alex", "Alexander"),
+        ("Google", "Google Maps"),
+        ("Inc", "Ltd"),
+        ("Bob Inc", "Robert"),
+        ("Bob Chen", "Robert"),
+    ],
+)
+def test_other_names_stay_apart_under_the_printed_rule(known, name):
+    assert resolve(printed(known), name, last=-(10**17)) is None
+
+
+def test_a_variant_in_the_same_memory_is_another_entity():
+    assert resolve(printed("Robert"), "Bob", others=[0], last=-(10**17)) is None
+
+
+def test_of_several_variants_the_one_named_last_is_meant():
+    table = printed("Robert", "Rob")
+    assert table.get("Rob") == 1
+    seen = {0: 5, 1: 3}
+    assert table.resolve("Bob", 9, [], never, seen.__getitem__) == 0
+    seen = {0: 3, 1: 5}
+    assert table.resolve("Bob", 9, [], never, seen.__getitem__) == 1
+    assert table.resolve("Bob", 9, [], never, lambda entity: 3) == 0
+
+
+def test_the_printed_sum_has_no_threshold_of_its_own():
+    # "greek" and "greta": likeness .6, so .3; full company .3; no gap .2 - .8 together
+    assert resolve(printed("Greta"), "Greek", shared=lambda *_: 10) == 0
+    assert resolve(printed("Greta"), "Greek", shared=lambda *_: 8) is None  # .74
+    # the first letters need not agree: "zoey" and "joey" are .75 alike
+    assert resolve(printed("Zoey"), "Joey", shared=lambda *_: 10) == 0
+    # the paper's own example stays below its threshold: .25 + .3 + .17
+    monday_to_tuesday = RECENCY_US // 7
+    assert resolve(printed("Alice"), "Alice Chen", monday_to_tuesday, (), lambda *_: 10) is None
+
+
+def test_an_unknown_rule_is_refused_with_those_there_are():
+    with pytest.raises(InputError, match="alike, memora"):
+        entity_table.check_entity_rule("printed")
+
+
+def test_plain_names_run_in_their_examples():
+    assert doctest.testmod(name_variants).failed == 0

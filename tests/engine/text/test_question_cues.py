@@ -82,6 +82,11 @@ def test_a_question_that_supposes_asks_about_no_moment(text, expected):
     [
         ("What is Ann's latest book?", 1),
         ("Which book did Ann read first?", -1),
+        ("Forward my last e-mail from Leila", 1),
+        ("What did Ann say in her last call?", 1),
+        ("What did Ann do last week?", 0),
+        ("What is the last name of Ann?", 0),
+        ("What is the last stop of Line 7?", 0),
         ("What was first said most recently?", 0),  # both, so neither
         ("What did Ann read?", 0),
         ("Who is the firstborn?", 0),

@@ -77,7 +77,9 @@ def test_an_agent_that_is_not_there_and_one_without_a_memory(tmp_path, store):
     assert not (store / "agents/x").exists()
     with recollex.open(tmp_path / "e", embedder=Model("a", 32)) as opened:
         opened.agent("a").facts.add("Ann", "likes", "tea")
-    assert recollex.reembed(tmp_path / "e", "a", embedder=Model("b", 64)) == 0
+    assert (
+        recollex.reembed(tmp_path / "e", "a", embedder=Model("b", 64)) == 3
+    )  # its fact, and two names
     with recollex.open(tmp_path / "e", embedder=Model("b", 64)) as opened:
         opened.agent("a").retain("Ann has tea.", id="m")
         assert opened.agent("a").recall("tea")[0].id == "m"

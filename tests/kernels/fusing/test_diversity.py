@@ -23,19 +23,14 @@ def bits(vectors):
     return array
 
 
-def unit(scores):
-    low, high = min(scores), max(scores)
-    return [1.0 if low == high else (s - low) / (high - low) for s in scores]
-
-
-def oracle(similarities, scores, balance, k):
+def oracle(similarities, relevance, balance, k):
     """Memora 3.4 as it is printed: every similarity looked up anew in every round."""
-    relevance, selected = unit(scores), []
-    while len(selected) < min(k, len(scores)):
+    selected = []
+    while len(selected) < min(k, len(relevance)):
         marginal = {
             c: balance * relevance[c]
             - (1 - balance) * max((float(similarities[c, s]) for s in selected), default=0.0)
-            for c in range(len(scores))
+            for c in range(len(relevance))
             if c not in selected
         }
         selected.append(max(marginal, key=lambda c: (marginal[c], -c)))

@@ -14,19 +14,21 @@ def frozen(values, dtype):
     return array
 
 
-def oracle(memories, tokens, passages, passage_tokens, budget, stop):
+def oracle(memories, tokens, passages, passage_tokens, sources, heads, budget, stop):
     chosen, left = [], budget
     for place, memory in enumerate(memories):
         part = passages[place] if passages else int(NONE)
-        if tokens[memory] <= left:
+        head = heads[place % len(heads)]
+        if head + tokens[memory] <= left:
             chosen.append((memory, place / 8, int(NONE)))
-            left -= tokens[memory]
+            left -= head + tokens[memory]
         elif stop:
             break
-        elif part != int(NONE) and passage_tokens[part] <= left:
+        elif part != int(NONE) and head + passage_tokens[part] <= left:
             chosen.append((memory, place / 8, part))
-            left -= passage_tokens[part]
-    return chosen, budget - left
+            left -= head + passage_tokens[part]
+    sourced = any(sources[memory] != int(NONE) for memory, _, _ in chosen)
+    return chosen, budget - left, sourced
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=12), st.booleans(), st.data())
@@ -36,9 +38,14 @@ def test_takes_what_fits_in_order(tokens, stop, data):
     rows = st.sampled_from([0, 1, 2, int(NONE)])
     passages = data.draw(st.just([]) | st.lists(rows, min_size=len(tokens), max_size=len(tokens)))
     budget = data.draw(st.integers(0, 40))
-    arguments = (memories, tokens, passages, passage_tokens)
+    sources = data.draw(
+        st.lists(st.sampled_from([0, int(NONE)]), min_size=len(tokens), max_size=len(tokens))
+    )
+    some = st.lists(st.integers(0, 3), min_size=len(tokens), max_size=len(tokens))
+    heads = data.draw(some | st.lists(st.integers(0, 3), min_size=1, max_size=1))
+    arguments = (memories, tokens, passages, passage_tokens, sources, heads)
     given, *rest = (frozen(each, np.uint32) for each in arguments)
     scores = frozen(np.arange(len(memories)) / 8, np.float64)
-    *kept, total = fill(given, scores, *rest, budget, stop)
+    *kept, total, sourced = fill(given, scores, *rest, budget, stop)
     found = list(zip(*(each.tolist() for each in kept), strict=True))
-    assert (found, total) == oracle(*arguments, budget, stop)
+    assert (found, total, sourced) == oracle(*arguments, budget, stop)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.kernels.machine.toy_kernel import ASK, TOY, ask, said, toy_package
+from tests.kernels.machine.toy_kernel import ASK, TOY, ask, said
 
 
 def test_the_cache_lands_in_the_given_folder_and_the_next_process_uses_it(source, tmp_path):
@@ -67,9 +67,7 @@ print(answer(1.5), answer(1))
 
 
 @pytest.mark.parametrize("error", ["EACCES", "EIO", "EMFILE", "ESTALE"])
-def test_kernels_run_where_the_system_refuses_every_file_of_the_cache(source, tmp_path, error):
-    cache = tmp_path / "cache"
-    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, False)
+def test_kernels_run_where_the_system_refuses_every_file_of_the_cache(source, cache, error):
     assert said(source, cache, REFUSED.format(error=error)).split() == ["42.5", "42"]
     assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, True)
 
@@ -85,21 +83,17 @@ def compiled_files(cache):
     return sorted(path.relative_to(cache) for path in cache.rglob("*.nbc"))
 
 
-def test_a_second_environment_uses_what_the_first_compiled(source, tmp_path):
-    cache = tmp_path / "cache"
-    ask(source, RECOLLEX_CACHE=str(cache))
-    elsewhere = toy_package(tmp_path / "another" / "place")
-    os.utime(elsewhere / "toy.py", (0, 0))
-    assert ask(elsewhere, RECOLLEX_CACHE=str(cache)) == (42, True)
+def test_a_second_environment_uses_what_the_first_compiled(source, cache):
+    os.utime(source / "toy.py", (0, 0))
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, True)
 
 
 @pytest.mark.parametrize("version", ["numba", "llvmlite"])
-def test_another_version_of_a_compiler_compiles_into_a_new_folder(source, tmp_path, version):
+def test_another_version_of_a_compiler_compiles_into_a_new_folder(source, cache, version):
     other = f"import {version}; {version}.__version__ = '0.1'; "
-    for _ in range(2):
-        said(source, tmp_path / "cache", ASK)
-        said(source, tmp_path / "cache", other + ASK)
-    assert len(list((tmp_path / "cache").iterdir())) == 2
+    for script in (other + ASK, ASK, other + ASK):
+        said(source, cache, script)
+    assert len(list(cache.iterdir())) == 2
 
 
 def test_code_of_one_signature_is_not_used_for_another(source, tmp_path):
@@ -118,12 +112,11 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_file_is_compiled_again(source, tmp_path, damage):
-    ask(source, RECOLLEX_CACHE=str(tmp_path))
-    (file,) = tmp_path.glob("kernels-*/*.nbc")
+def test_a_damaged_file_is_compiled_again(source, cache, damage):
+    (file,) = cache.glob("kernels-*/*.nbc")
     file.write_bytes(damage(file.read_bytes()))
-    assert ask(source, RECOLLEX_CACHE=str(tmp_path)) == (42, False)
-    assert ask(source, RECOLLEX_CACHE=str(tmp_path)) == (42, True)
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, False)
+    assert ask(source, RECOLLEX_CACHE=str(cache)) == (42, True)
 
 
 KILLED = """
@@ -237,11 +230,10 @@ def test_a_folder_of_a_running_process_stays_and_goes_when_that_has_ended(source
             assert holder.communicate(b".")[1] is None
 
 
-def test_use_of_a_folder_is_noted(source, tmp_path):
-    ask(source, RECOLLEX_CACHE=str(tmp_path))
-    (folder,) = tmp_path.glob("kernels-*")
+def test_use_of_a_folder_is_noted(source, cache):
+    (folder,) = cache.glob("kernels-*")
     os.utime(folder / "used", (0, 0))
-    ask(source, RECOLLEX_CACHE=str(tmp_path))
+    ask(source, RECOLLEX_CACHE=str(cache))
     assert (folder / "used").stat().st_mtime > 1e9
 
 

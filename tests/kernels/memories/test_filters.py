@@ -16,6 +16,7 @@ from recollex_kernels.memories.filters import (
     mask_networks,
     mask_open,
     mask_overlap,
+    open_and_last,
     overlap_of_runs,
 )
 
@@ -34,6 +35,15 @@ def frozen(values, dtype):
 
 def column(data, mask, values):
     return data.draw(st.lists(values, min_size=len(mask), max_size=len(mask)))
+
+
+@given(st.lists(st.integers(0, 6), max_size=40), st.integers(0, 5))
+def test_closures_up_to_an_operation_are_told_from_later_ones(closed_by, op):
+    out = np.full(len(closed_by), 7, np.uint8)
+    last, later = open_and_last(frozen(closed_by, np.uint64), op, out)
+    assert out.tolist() == [c == 0 or c > op for c in closed_by]
+    assert last == max((c for c in closed_by if c <= op), default=0)
+    assert later == sum(c > op for c in closed_by)
 
 
 @given(masks, st.integers(0, 5), st.data())

@@ -255,7 +255,7 @@ def test_words_are_weighed_by_the_view_and_searched_in_one_call(seed, count):
     scores, idf = np.empty(k, np.float32), np.empty(9, np.float32)
     texts = (*bank.tail, bank.lengths, bank.first_row, bank.offsets, bank.terms)
     tail = np.zeros(max(0, end - bank.segments[-1][-1]), np.float32)
-    no_caps = frozen(np.full(len(asked_for), np.inf), np.float32)
+    no_caps = frozen([], np.float32)
     found, met, most, unmet = search_words(
         *(table(bank.segments), frozen(asked_for, np.uint32), no_caps, places(texts)),
         *(float(FIXED), float(PER_WORD), end, (frozen(np.ones(n), np.uint8), True, end)),

@@ -1,0 +1,81 @@
+"""Questions about dated facts, answered without a language model: exactly, or not at all.
+
+REMem's agent asks its tools step by step because a model cannot count and compare dates reliably
+(REMem 5.2, C.4). For questions in a known form no model is needed: the words are read
+(`planner_tokens`, `planner_clauses`, `planner_forms`), and the facts are selected, ordered, counted
+and subtracted (`planner_answers`). A question that is not wholly understood is declined, with what
+it lacks.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from recollex_engine.episodic.planner_answers import Value, answer
+from recollex_engine.episodic.planner_clauses import OutsideError
+from recollex_engine.episodic.planner_forms import read_form
+from recollex_engine.episodic.planner_tokens import predicates_of, read_tokens
+from recollex_engine.facts.fact_view import FactView
+from recollex_engine.facts.facts import Fact
+
+NO_INFORMATION = "no information available"
+"""What REMem's agent answers where the memory holds no answer (6.2)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What the planner makes of a question.
+
+    form: "which", "when", "count", "duration", "timeline", "since", "whether" or "overlap"; None if
+    the question is in none of them, and ``lacks`` says why. values: names, times in ISO 8601 as
+    precise as they are known, a number, or True or False; empty if the facts hold no answer. text:
+    the same in words. facts: those it rests on. notes: what was assumed.
+    """
+
+    question: str
+    form: str | None = None
+    text: str | None = None
+    values: tuple[Value, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    lacks: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the planner answers, if only that the facts hold no answer."""
+        return self.lacks is None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as JSON values."""
+        return {
+            "question": self.question,
+            "form": self.form,
+            "text": self.text,
+            "values": list(self.values),
+            "facts": [fact.to_dict() for fact in self.facts],
+            "lacks": self.lacks,
+            "notes": list(self.notes),
+        }
+
+
+def plan(question: str, view: FactView, now: int) -> Plan:
+    """Return the answer of the facts of a view to a question in English, or what it lacks.
+
+    now: in microseconds, for "how long ago" and "last year". Cost: some 200 us, and that of the
+    facts that bear on the question.
+    """
+    known = predicates_of(view)
+    form = None
+    try:
+        form = read_form(read_tokens(question, view, known, now), known)
+        found = answer(form, view, now)
+    except OutsideError as outside:
+        name = None if form is None else form.name
+        return Plan(question=question, form=name, lacks=str(outside))
+    return Plan(
+        question=question,
+        form=form.name,
+        text=found.text or NO_INFORMATION,
+        values=found.values,
+        facts=found.facts,
+        notes=found.notes,
+    )

@@ -1,0 +1,260 @@
+"""The answer to a `Form`: exact, or a reason why it cannot be decided.
+
+Where two readings of a word lead to different facts, or a time is not known precisely enough,
+`OutsideError` says so; nothing is chosen. An empty answer means that the facts hold none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.intervals import OPEN_START
+from recollex_engine.episodic import tenures
+from recollex_engine.episodic.planner_clauses import OBJECT, SUBJECT, OutsideError
+from recollex_engine.episodic.planner_forms import Form
+from recollex_engine.episodic.planner_predicates import stem
+from recollex_engine.episodic.planner_selection import (
+    anchored,
+    bounded,
+    check_order,
+    held_in,
+    matching,
+    part_of,
+    picked,
+)
+from recollex_engine.episodic.tenures import Tenure, Unit
+from recollex_engine.facts.entities import read_entity
+from recollex_engine.facts.fact_view import FactView
+from recollex_engine.facts.facts import Fact, read_fact
+
+Value = str | int | bool
+NAMED_UNITS = {"year": "year", "month": "month", "week": "week", "day": "day", "moment": "day"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a form comes to. values: names, times in ISO 8601, or one number; text: in words."""
+
+    values: tuple[Value, ...]
+    text: str
+    facts: tuple[Fact, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+def answer(form: Form, view: FactView, now: int) -> Found:
+    """Return the answer to a form. Raises `OutsideError` if it cannot be decided."""
+    read = {
+        "which": _which,
+        "when": _when,
+        "count": _count,
+        "duration": _duration,
+        "timeline": _timeline,
+        "since": _since,
+        "whether": _whether,
+        "overlap": _overlap,
+    }
+    return read[form.name](form, view, now)
+
+
+def _which(form: Form, view: FactView, now: int) -> Found:
+    known = matching(form.pattern, view)
+    chosen = bounded(known, form, view, now)
+    if form.anchor is not None:
+        chosen = anchored(chosen, form, view)
+    part = part_of(form)
+    left = [each for each in chosen if getattr(each, part) not in form.others]
+    left = picked(left, form.pick, form.number)
+    bound = form.times or form.anchor or form.pick or form.is_plural or form.others
+    if not bound:
+        if form.is_present:
+            left = held_in(left, (now, now + 1))
+        elif len({getattr(each, part) for each in left}) > 1:
+            raise OutsideError("several held at different times: it names no time")
+    return _names(left, form, view)
+
+
+def _names(chosen: Sequence[Tenure], form: Form, view: FactView) -> Found:
+    """Return the names of facts, each once, in the order in which they began."""
+    part = part_of(form)
+    ordered = tenures.by_start(chosen)
+    names = tuple(dict.fromkeys(getattr(each, part) for each in ordered))
+    kept, notes = _of_kind(names, form.kind, view)
+    facts = tuple(each.fact for each in ordered if getattr(each, part) in kept)
+    return Found(kept, ", ".join(kept), facts, (*form.notes, *notes))
+
+
+def _of_kind(
+    names: tuple[str, ...], kind: str, view: FactView
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names that are of a kind, such as "company", by the types of their entities."""
+    if not kind or not names:
+        return names, ()
+    types = {}
+    for name in names:
+        entity = read_entity(view, name)
+        types[name] = {stem(each) for each in entity.types} if entity is not None else set()
+    if not any(types.values()):
+        return names, (f"no types are recorded: each is taken for one of {kind!r}",)
+    if not all(types.values()):
+        raise OutsideError(f"the types of some are not recorded, and it asks for a {kind}")
+    return tuple(name for name in names if stem(kind) in types[name]), ()
+
+
+def _when(form: Form, view: FactView, now: int) -> Found:
+    chosen = tenures.by_start(matching(form.pattern, view))
+    chosen = picked(chosen, form.pick, form.number)
+    values: list[str] = []
+    for each in chosen:
+        start = _edge(each, "start") if form.edge != "end" else ""
+        end = _edge(each, "end") if form.edge != "start" else ""
+        if form.edge:
+            values.append(start or end)
+        else:
+            values.append(_span(start, end))
+    if "" in values:
+        which = "start" if form.edge == "start" else "end"
+        raise OutsideError(f"its {which} is not recorded")
+    return Found(
+        tuple(dict.fromkeys(values)),
+        ", ".join(dict.fromkeys(values)),
+        tuple(each.fact for each in chosen),
+        form.notes,
+    )
+
+
+def _span(start: str, end: str) -> str:
+    if not start or not end:
+        return f"since {start}" if start else f"until {end}" if end else ""
+    return start if start == end else f"{start} to {end}"
+
+
+def _edge(tenure: Tenure, edge: str) -> str:
+    """Return when a fact began or ended, as precise as it is known; "" if that is open."""
+    if edge == "start":
+        return "" if tenure.start == OPEN_START else tenures.spelled(tenure.start, tenure.begins)
+    if tenure.end == OPEN_END:
+        return ""
+    at = tenure.end if tenure.ends == "moment" else tenure.last
+    return tenures.spelled(at, tenure.ends)
+
+
+def _count(form: Form, view: FactView, now: int) -> Found:
+    known = matching(form.pattern, view)
+    chosen = bounded(known, form, view, now)
+    if form.anchor is not None:
+        chosen = anchored(chosen, form, view)
+    facts = tuple(each.fact for each in tenures.by_start(chosen))
+    if form.repeats:
+        return Found((len(chosen),), str(len(chosen)), facts, form.notes)
+    named = _names(
+        [each for each in chosen if getattr(each, part_of(form)) not in form.others], form, view
+    )
+    count = len(named.values)
+    return Found((count,), str(count), named.facts, named.notes)
+
+
+def _duration(form: Form, view: FactView, now: int) -> Found:
+    chosen = tenures.by_start(matching(form.pattern, view))
+    if not chosen:
+        return Found((), "", (), form.notes)
+    meant = picked(chosen, form.pick, form.number)
+    if not meant:
+        return Found((), "", (), form.notes)
+    if len(meant) > 1:
+        raise OutsideError(f"it held {len(meant)} times: it does not say which time is meant")
+    tenure = meant[0]
+    unit: Unit = form.unit or ("day" if tenure.begins == "moment" else tenure.begins)
+    lasted = tenures.lasted(tenure, unit)
+    if lasted is None:
+        if tenure.start == OPEN_START or tenure.end == OPEN_END:
+            raise OutsideError("its start or its end is not recorded")
+        raise OutsideError(
+            f"from {_edge(tenure, 'start')} to {_edge(tenure, 'end')} are no whole "
+            f"{unit}s that are known"
+        )
+    return Found((lasted,), _units(lasted, unit), (tenure.fact,), form.notes)
+
+
+def _timeline(form: Form, view: FactView, now: int) -> Found:
+    known = matching(form.pattern, view)
+    chosen = bounded(known, form, view, now)
+    if form.anchor is not None:
+        chosen = anchored(chosen, form, view)
+    check_order(chosen)
+    ordered = tenures.by_start(chosen)
+    part = part_of(form)
+    starts = {each.start for each in ordered}
+    tied = len(starts) < len(ordered)
+    names = tuple(getattr(each, part) for each in ordered)
+    _, notes = _of_kind(names, form.kind, view)
+    lines = [f"{getattr(each, part)} ({_edge(each, 'start') or '?'})" for each in ordered]
+    notes = (*form.notes, *notes, *(("some began at the same time",) if tied else ()))
+    return Found(names, ", ".join(lines), tuple(each.fact for each in ordered), notes)
+
+
+def _since(form: Form, view: FactView, now: int) -> Found:
+    chosen = picked(matching(form.pattern, view), form.pick, form.number)
+    if len(chosen) != 1:
+        if not chosen:
+            return Found((), "", (), form.notes)
+        raise OutsideError(f"it held {len(chosen)} times: it does not say which time is meant")
+    tenure = chosen[0]
+    at, named = (tenure.start, tenure.begins) if form.edge == "start" else (tenure.end, tenure.ends)
+    if at in (OPEN_START, OPEN_END):
+        raise OutsideError(f"its {form.edge} is not recorded")
+    if at > now:
+        raise OutsideError(f"its {form.edge} is still to come")
+    unit: Unit = form.unit or ("day" if named == "moment" else named)
+    order = ("year", "month", "week", "day", "moment")
+    if order.index(unit) > order.index(named):
+        raise OutsideError(f"its {form.edge} is only known by the {named}")
+    first = tenures.period_start(tenure.last if form.edge == "end" else at, named)
+    if named != "moment" and unit == named:
+        passed = tenures.between(first, tenures.period_start(now, named), unit, named)
+    elif named != "moment":
+        raise OutsideError(f"its {form.edge} is only known by the {named}")
+    else:
+        passed = tenures.elapsed(first, now, unit)
+    assert passed is not None
+    return Found((passed,), _units(passed, unit), (tenure.fact,), form.notes)
+
+
+def _whether(form: Form, view: FactView, now: int) -> Found:
+    known = matching(form.pattern, view)
+    if not known:
+        return Found((), "", (), form.notes)
+    if not form.times and form.is_present:
+        chosen = held_in(known, (now, now + 1))
+    else:
+        chosen = bounded(known, form, view, now)
+    facts = tuple(each.fact for each in tenures.by_start(chosen or known))
+    return Found((bool(chosen),), "yes" if chosen else "no", facts, form.notes)
+
+
+def _overlap(form: Form, view: FactView, now: int) -> Found:
+    part = SUBJECT if form.pattern.part(SUBJECT) in form.both else OBJECT
+    one, other = (matching(form.pattern.with_part(part, name), view) for name in form.both)
+    if not one or not other:
+        return Found((), "", (), form.notes)
+    pairs = [(a, b) for a in one for b in other if a.start < b.end and b.start < a.end]
+    facts = tuple(dict.fromkeys(each.fact.version for pair in pairs for each in pair))
+    shown = tuple(read_fact(view, version) for version in facts)
+    for a, b in pairs:
+        if tenures.holding([b], (a.start, a.end)) is None:
+            raise OutsideError("whether they overlap is not known precisely enough")
+    if form.repeats:
+        return Found((bool(pairs),), "yes" if pairs else "no", shown, form.notes)
+    if len(pairs) != 1:
+        raise OutsideError(f"they overlap {len(pairs)} times")
+    a, b = pairs[0]
+    late, soon = max((a, b), key=lambda x: x.start), min((a, b), key=lambda x: x.end)
+    shared = Tenure(a.fact, "", "", late.start, soon.end, late.begins, soon.ends)
+    unit: Unit = form.unit or ("day" if shared.begins == "moment" else shared.begins)
+    lasted = tenures.lasted(shared, unit)
+    if lasted is None:
+        raise OutsideError(f"their overlap is no whole number of {unit}s that is known")
+    return Found((lasted,), _units(lasted, unit), shown, form.notes)
+
+
+def _units(number: int, unit: Unit) -> str:
+    return f"{number} {NAMED_UNITS[unit]}{'' if number == 1 else 's'}"

@@ -1,0 +1,341 @@
+"""Which of its forms is a question in? Its clauses become one `Form`, which `planner_answers` asks.
+
+Every cue of a question must be read by its form: a question with a word that the form does not use
+is outside, because that word may change what is asked.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from recollex_engine.episodic.planner_clauses import (
+    OBJECT,
+    SUBJECT,
+    Clause,
+    OutsideError,
+    Pattern,
+    read_clause,
+    split,
+    unread,
+)
+from recollex_engine.episodic.planner_tokens import Token
+from recollex_engine.episodic.tenures import Unit
+
+FormName = Literal["which", "when", "count", "duration", "timeline", "since", "whether", "overlap"]
+Edge = Literal["start", "end", ""]
+"""Whether a state's start or its end is meant, or all of it."""
+
+_NEUTRAL = frozenset({"who", "where", "ask", "all", "stay", "of", "as", "by", "'s", "spell"})
+_PICKS = frozenset({"first", "last", "nth"})
+_UNITS: dict[str, Unit] = {f"unit:{unit}": unit for unit in ("year", "month", "week", "day")}
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """An event that a question counts from. relation: "before", "after" or "while" it.
+
+    edge: whether its start or its end is meant. is_direct: only what is next to it.
+    """
+
+    relation: str
+    pattern: Pattern
+    edge: Edge = ""
+    is_direct: bool = True
+    pick: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """What a question asks.
+
+    pick: "first", "last" or "nth", then ``number`` says which. times: that bound the facts. edge:
+    which end of the facts is meant. others: names that are left out. both: two names whose facts
+    overlap. repeats: each fact counts, not each different name.
+    """
+
+    name: FormName
+    pattern: Pattern
+    pick: str = ""
+    number: int = 0
+    times: tuple[Token, ...] = ()
+    anchor: Anchor | None = None
+    edge: Edge = ""
+    unit: Unit | None = None
+    others: tuple[str, ...] = ()
+    both: tuple[str, ...] = ()
+    repeats: bool = False
+    is_plural: bool = False
+    is_present: bool = False
+    kind: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
+    """Return the form of a question. Raises `OutsideError`; ``known``: predicates, to name some."""
+    words, subordinate = split(tokens)
+    main = read_clause(words)
+    left_out = [tokens for marker, tokens in subordinate if marker.cue == "besides"]
+    clauses = [
+        read_clause(tokens, marker.cue) for marker, tokens in subordinate if marker.cue != "besides"
+    ]
+    if len(clauses) > 1:
+        raise OutsideError("it counts from several events at once")
+    sub = clauses[0] if clauses else None
+    event = None if sub is None else sub.pattern
+    if main.pattern is None and sub is not None and event is not None:
+        if main.cues.keys() & {"how_long", "how_many"}:
+            main, sub = _joined(main, sub), None
+        else:
+            main.pattern = _inherited(event)
+    if main.pattern is None:
+        shown = ", ".join(sorted(known)[:8]) or "none"
+        raise OutsideError(f"it names no predicate of the facts; there are: {shown}")
+    others = tuple(token.name for tokens in left_out for token in tokens if token.kind == "name")
+    if any(each.kind not in ("name", "cue") for tokens in left_out for each in tokens):
+        raise OutsideError("what is left out must be names")
+    anchor = _anchor(main, sub)
+    form = _form(main, anchor)
+    if sub is not None and sub.times:
+        raise OutsideError("a clause that is counted from names a time of its own")
+    if "else" in main.cues and anchor is not None and not others:
+        part = main.pattern.asked
+        same = anchor.pattern.part(part) if part else None
+        others = (same,) if same else ()
+    if ("else" in main.cues) != bool(others):
+        raise OutsideError("it asks who else, and does not name who is left out")
+    return replace(
+        form,
+        others=others,
+        anchor=anchor,
+        kind=main.kind,
+        notes=(*main.notes, *(sub.notes if sub else ())),
+    )
+
+
+def _joined(main: Clause, event: Clause) -> Clause:
+    """Return "when X was the director of Y, how long was that?" as one clause."""
+    if main.names or event.marker not in ("when", "while"):
+        raise OutsideError("its main clause names no predicate")
+    main.pattern, main.number = event.pattern, event.number or main.number
+    main.cues |= event.cues
+    main.times += event.times
+    return main
+
+
+def _inherited(pattern: Pattern) -> Pattern:
+    """Return what "who took over next?" asks, after a clause with a pattern."""
+    if pattern.wordings[0].kind != "noun" or pattern.object is None or pattern.subject is None:
+        raise OutsideError("its main clause names no predicate")
+    return replace(pattern, subject=None, asked=SUBJECT)
+
+
+def _anchor(main: Clause, sub: Clause | None) -> Anchor | None:
+    """Return the event that a question counts from."""
+    assert main.pattern is not None
+    pattern, relation = main.pattern, main.cues.get("neighbour", "")
+    if relation:
+        if sub is not None or pattern.asked is None:
+            raise OutsideError("it counts from several events at once")
+        return Anchor(relation, _same(pattern, main.names[0].name))
+    if sub is None:
+        return None
+    unread(sub, {*_NEUTRAL, *_PICKS, "start", "end", "direct", "when"})
+    edge: Edge = "start" if "start" in sub.cues else "end" if "end" in sub.cues else ""
+    if "start" in sub.cues and "end" in sub.cues:
+        raise OutsideError("a clause starts and ends at once")
+    relation = {"when": "while", "during": "while"}.get(sub.marker, sub.marker)
+    if relation == "once":
+        if edge != "end":
+            raise OutsideError(f"I cannot read {sub.marker!r} here")
+        relation = "after"
+    if sub.pattern is None:
+        if len(sub.names) != 1:
+            raise OutsideError("it counts from something that is no event of the facts")
+        event = _same(pattern, sub.names[0].name)
+    else:
+        event = _completed(sub.pattern, pattern)
+        if sub.pattern.begins:
+            edge = "start"
+    pick = next(iter(_PICKS & sub.cues.keys()), "")
+    is_direct = not (main.plural or "all" in main.cues) or "direct" in main.cues
+    return Anchor(relation, event, edge, is_direct, pick, sub.number)
+
+
+def _same(pattern: Pattern, name: str) -> Pattern:
+    """Return the event in which ``name`` stands where the question asks."""
+    if pattern.asked is None:
+        raise OutsideError("I cannot tell what is asked for")
+    return replace(pattern.with_part(pattern.asked, name), asked=None)
+
+
+def _completed(event: Pattern, main: Pattern) -> Pattern:
+    """Return an event with the subject or object that it shares with the main clause."""
+    if event.subject is not None and event.object is not None:
+        return event
+    for part in (SUBJECT, OBJECT):
+        given = main.part(part)
+        if event.part(part) is None and given is not None and event.wordings == main.wordings:
+            return replace(event.with_part(part, given), asked=None)
+    raise OutsideError("a clause that is counted from lacks its subject or its object")
+
+
+def _form(main: Clause, anchor: Anchor | None) -> Form:
+    assert main.pattern is not None
+    cues, pattern = main.cues, main.pattern
+    if pattern.subject is None and pattern.object is None:
+        raise OutsideError(f"it names neither who nor what {pattern.wordings[0].predicate} is of")
+    units = [unit for cue, unit in _UNITS.items() if cue in cues]
+    pick = next((each for each in ("nth", "first", "last") if each in cues), "")
+    edge: Edge = "start" if "start" in cues or pattern.begins else "end" if "end" in cues else ""
+    times = tuple(main.times)
+    if "inclusive" in cues:
+        times = _counted_in(main)
+        edge = ""
+    base = Form(
+        name="which",
+        pattern=pattern,
+        pick=pick,
+        number=main.number,
+        times=times,
+        edge=edge,
+        unit=units[0] if units else None,
+        is_plural=main.plural or "all" in cues,
+        is_present=main.is_present,
+    )
+    both = tuple(each.name for each in main.names) if "and" in cues else ()
+    for read in (_when, _since, _duration, _count, _overlap, _timeline, _whether):
+        found = read(main, base, both)
+        if found is not None:
+            if anchor is not None and found.name not in ("count", "timeline"):
+                raise OutsideError(f"it asks {found.name!r} and counts from an event")
+            return found
+    return _which(main, base, anchor)
+
+
+def _full(form: Form) -> None:
+    if form.pattern.asked is not None:
+        raise OutsideError(f"it lacks a {form.pattern.asked}")
+    if form.times:
+        raise OutsideError("it bounds by a time what it asks the time of")
+
+
+def _when(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
+    asks = {"when", "since_when", "until_when"} & main.cues.keys()
+    if not asks:
+        return None
+    unread(main, {*_NEUTRAL, *_PICKS, *asks, "start", "end"})
+    _full(base)
+    edge: Edge = "start" if "since_when" in asks else "end" if "until_when" in asks else base.edge
+    if base.edge and base.edge != edge:
+        raise OutsideError("it asks for a start and an end at once")
+    return replace(base, name="when", edge=edge)
+
+
+def _since(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
+    cues = main.cues
+    if not cues.keys() & {"how_long_ago", "how_long_since", "ago", "since"}:
+        return None
+    unread(
+        main,
+        {*_NEUTRAL, *_PICKS, *_UNITS, "how_long_ago", "how_long_since", "how_long", "how_many"}
+        | {"ago", "since", "start", "end", "passed"},
+    )
+    _full(base)
+    return replace(base, name="since", edge=base.edge or "start")
+
+
+def _duration(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
+    cues = main.cues
+    if "how_long" not in cues and not ("how_many" in cues and base.unit):
+        return None
+    if "overlap" in cues or both:
+        unread(main, {*_NEUTRAL, *_UNITS, "how_long", "how_many", "overlap", "and"})
+        if len(both) != 2 or base.pattern.asked is not None:
+            raise OutsideError("an overlap is of two names")
+        return replace(base, name="overlap", both=both)
+    spans = {"start", "end", "passed", "and", "during"}
+    unread(main, {*_NEUTRAL, *_PICKS, *_UNITS, "how_long", "how_many"} | spans)
+    if ("start" in cues) != ("end" in cues):
+        raise OutsideError("it asks how long a start or an end took")
+    if base.pick == "first" and "spell" not in cues:
+        raise OutsideError("I cannot read 'first' here")
+    _full(base)
+    return replace(base, name="duration", edge="")
+
+
+def _count(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
+    cues = main.cues
+    often = "how_often" in cues
+    if "how_many" not in cues and not often:
+        return None
+    unread(
+        main,
+        {*_NEUTRAL, "how_many", "how_often", "distinct", "start", "end", "else"}
+        | ({"inclusive", "those", "or", "and"} if "inclusive" in cues else set()),
+    )
+    if base.pattern.asked is None and not often:
+        raise OutsideError("it names both the subject and the object of what is counted")
+    return replace(base, name="count", repeats=often)
+
+
+def _counted_in(main: Clause) -> tuple[Token, ...]:
+    """Return the time of "from A to B, counting those that ended in A or began in B".
+
+    That is how facts are counted in any case. Raises `OutsideError` if it says something else.
+    """
+    if len(main.times) != 3 or not {"start", "end", "or"} <= main.cues.keys():
+        raise OutsideError(f"I cannot read {main.cues['inclusive']!r} here")
+    span, first, last = main.times
+    if (first.span[0], last.span[1]) != span.span:
+        raise OutsideError("it counts what began or ended at another time than it asks about")
+    return (span,)
+
+
+def _overlap(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
+    if not (main.is_asked and len(both) == 2 and "overlap" in main.cues):
+        return None
+    unread(main, {*_NEUTRAL, "overlap", "and"})
+    if base.pattern.asked is not None or base.times:
+        raise OutsideError("an overlap is of two names that have both a subject and an object")
+    return replace(base, name="overlap", both=both, repeats=True)
+
+
+def _timeline(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
+    if "timeline" not in main.cues:
+        return None
+    unread(main, {*_NEUTRAL, "timeline", "start"})
+    if base.pattern.asked is None:
+        raise OutsideError("it names both the subject and the object of what is listed")
+    return replace(base, name="timeline", pick="", edge="")
+
+
+def _whether(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
+    if not main.is_asked or base.pattern.asked is not None:
+        return None
+    unread(main, {*_NEUTRAL, "start", "end"})
+    return replace(base, name="whether")
+
+
+def _which(main: Clause, base: Form, anchor: Anchor | None) -> Form:
+    cues = main.cues
+    if base.pattern.asked is None:
+        raise OutsideError("it names both the subject and the object, and asks for neither")
+    read = {*_NEUTRAL, *_PICKS, "distinct", "now", "else", "start", "end"}
+    if anchor is None:
+        unread(main, read)
+        if base.pick and base.edge:
+            return replace(base, edge="")
+        return replace(base, is_present=base.is_present or "now" in cues)
+    if "neighbour" in cues:
+        read |= {"neighbour", "precede", "succeed", "predecessor", "successor", "take_from", "from"}
+    unread(main, read | {"direct", "before", "after"})
+    near = {"before": "last", "after": "first"}.get(anchor.relation)
+    if base.pick and (base.pick != near or base.pick == "nth"):
+        raise OutsideError(f"I cannot read {cues[base.pick]!r} here")
+    for cue in {"before", "after"} & cues.keys():
+        if cue != anchor.relation:
+            raise OutsideError(f"I cannot read {cues[cue]!r} here")
+    if base.edge == "end" or (base.edge and anchor.relation == "while"):
+        raise OutsideError("it asks what began or ended at another event")
+    return replace(base, pick="", number=0, edge="")

@@ -1,0 +1,170 @@
+"""The facts that a form means: those of its pattern, within its times, before or after its event.
+
+Where two readings of a word lead to different facts, or a time is not known precisely enough,
+`OutsideError` says so.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.intervals import OPEN_START
+from recollex_engine.domain.literals import Text
+from recollex_engine.episodic import tenures
+from recollex_engine.episodic.planner_clauses import OBJECT, SUBJECT, OutsideError, Pattern
+from recollex_engine.episodic.planner_forms import Form
+from recollex_engine.episodic.planner_tokens import Token
+from recollex_engine.episodic.tenures import Tenure
+from recollex_engine.facts.fact_selection import FactConditions, select
+from recollex_engine.facts.fact_view import FactView
+from recollex_engine.facts.facts import read_fact
+
+MOST_FACTS = 20_000
+"""The most facts of one pattern that are read; a question about more is declined."""
+
+
+def matching(pattern: Pattern, view: FactView) -> list[Tenure]:
+    """Return the facts of a pattern, in recorded order."""
+    found: list[int] = []
+    for wording in pattern.wordings:
+        conditions = FactConditions(
+            subject=pattern.subject,
+            predicate=wording.predicate,
+            object=Text(pattern.object) if pattern.literal and pattern.object else pattern.object,
+        )
+        found += select(view, conditions).tolist()
+    if len(found) > MOST_FACTS:
+        raise OutsideError(f"{len(found):,} facts bear on it; at most {MOST_FACTS:,} are read")
+    facts = [read_fact(view, version) for version in sorted(found)]
+    if any(map(tenures.is_rough, facts)):
+        raise OutsideError("a fact that bears on it has a time that is only approximate")
+    return [tenures.tenure_of(fact) for fact in facts]
+
+
+def picked(chosen: Sequence[Tenure], pick: str, number: int) -> list[Tenure]:
+    """Return the first, the last or the nth of facts; all of them without a pick."""
+    if not pick or not chosen:
+        return list(chosen)
+    check_order(chosen)
+    if pick == "last":
+        last = tenures.last_of(chosen)
+        if last is None:
+            raise OutsideError("the last to begin is not the last to end")
+        return last
+    ordered = tenures.by_start(chosen)
+    if pick == "first" or number == 1:
+        return tenures.first_of(ordered) or []
+    if number > len(ordered):
+        return []
+    found = ordered[number - 1]
+    if sum(each.start == found.start for each in ordered) > 1:
+        raise OutsideError("several began at the same time")
+    return [found]
+
+
+def bounded(chosen: list[Tenure], form: Form, view: FactView, now: int) -> list[Tenure]:
+    """Return the facts within the times of a form."""
+    for time in form.times:
+        chosen = _at_edge(chosen, time, form.edge) if form.edge else _within(chosen, time, now)
+    return chosen
+
+
+def _within(chosen: list[Tenure], time: Token, now: int) -> list[Tenure]:
+    start, end = time.span
+    if not time.reach:
+        return held_in(chosen, time.span)
+    if time.reach in ("before", "until"):
+        held = held_in(chosen, (OPEN_START, end))
+        over = [each for each in held if each.end <= end]
+        word = "had begun"
+    else:
+        held = held_in(chosen, (start, OPEN_END))
+        over = [each for each in held if each.start >= start]
+        word = "went on"
+    if len(held) != len(over):
+        raise OutsideError(f"some {word} {time.text!r}, and were not over or had begun by then")
+    return held
+
+
+def _at_edge(chosen: list[Tenure], time: Token, edge: str) -> list[Tenure]:
+    """Return the facts that began, or ended, within a time."""
+    found = []
+    for each in chosen:
+        first, last = each.beginning if edge == "start" else each.ending
+        if each.start == OPEN_START if edge == "start" else each.end == OPEN_END:
+            continue
+        if first < time.span[1] and last > time.span[0]:
+            if first < time.span[0] or last > time.span[1]:
+                raise OutsideError(f"a {edge} is known by the year or month only")
+            found.append(each)
+    return found
+
+
+def held_in(chosen: list[Tenure], span: tuple[int, int]) -> list[Tenure]:
+    """Return the facts that held at some time in [start, end)."""
+    held = tenures.holding(chosen, span)
+    if held is None:
+        raise OutsideError("the times of some facts are not known precisely enough")
+    return held
+
+
+def anchored(chosen: list[Tenure], form: Form, view: FactView) -> list[Tenure]:
+    """Return the facts before, after or during the event that a question counts from."""
+    anchor = form.anchor
+    assert anchor is not None
+    events = picked(matching(anchor.pattern, view), anchor.pick, anchor.number)
+    if not events:
+        raise OutsideError("the facts do not hold the event that it counts from")
+    if len(events) > 1:
+        raise OutsideError(f"the event that it counts from happened {len(events)} times")
+    event = events[0]
+    if anchor.relation == "while":
+        span = {"start": event.beginning, "end": event.ending}.get(
+            anchor.edge, (event.start, event.end)
+        )
+        if span[0] == OPEN_START or (anchor.edge == "end" and span[1] == OPEN_END):
+            raise OutsideError("the time of the event that it counts from is not recorded")
+        return held_in(chosen, span)
+    if event.start == OPEN_START:
+        raise OutsideError("the start of the event that it counts from is not recorded")
+    rest = [each for each in chosen if each.fact.version != event.fact.version]
+    check_order([*rest, event])
+    is_before = anchor.relation == "before"
+    if not anchor.is_direct:
+        return _all_beside(rest, event, is_before)
+    near = tenures.before if is_before else tenures.after
+    span, border = (event.start, event.end), event.beginning if is_before else event.ending
+    if anchor.edge == "start":
+        span = border = event.beginning
+    elif anchor.edge == "end":
+        border = event.ending
+    found = near(rest, span, border, part_of(form))
+    if found is None:
+        raise OutsideError(
+            f"what began next {anchor.relation} it is not what was next {anchor.relation} it "
+            "without an overlap"
+        )
+    return found
+
+
+def _all_beside(rest: list[Tenure], event: Tenure, is_before: bool) -> list[Tenure]:
+    """Return all facts before or after an event. Raises `OutsideError` if readings differ."""
+    if is_before:
+        begun = [each for each in rest if each.start < event.start]
+        clear = [each for each in begun if each.end <= event.beginning[1]]
+    else:
+        begun = [each for each in rest if each.start > event.start]
+        clear = [each for each in begun if each.start >= event.ending[0]]
+    if len(begun) != len(clear):
+        raise OutsideError("some overlap with the event that it counts from")
+    return clear
+
+
+def check_order(chosen: Iterable[Tenure]) -> None:
+    """Raise `OutsideError` unless it is known which of any two facts began first."""
+    if not tenures.is_ordered(chosen):
+        raise OutsideError("the times of some facts are not known precisely enough to order them")
+
+
+def part_of(form: Form) -> str:
+    """Return whether a form asks for the subject or the object of facts."""
+    return OBJECT if form.pattern.asked == OBJECT else SUBJECT

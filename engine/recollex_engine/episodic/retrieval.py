@@ -1,0 +1,136 @@
+"""The retrieval tools: the gists and facts nearest to a question, by meaning or words (REMem 3.2).
+
+Each list is that of one arm, as in REMem: cosines, or BM25. Gists are ranked by the arms of a
+recall (`ranking.arms`), facts by those over their surfaces (`facts.surface_arms`). A memory of
+which a gist was made is left out if that gist was found too: the gist stands for it. Ties: the
+earlier recorded one first.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.intervals import EVERY, Box
+from recollex_engine.episodic.contexts import Contexts, within_limit
+from recollex_engine.episodic.memory_graph import MemoryGraph
+from recollex_engine.facts.facts import Fact, read_fact
+from recollex_engine.facts.surface_arms import Asked, SurfaceArms
+from recollex_engine.ranking import arms
+from recollex_engine.ranking.arms import ANY_COSINE, ArmList, Mask
+from recollex_engine.ranking.query_embedding import embed_once
+from recollex_engine.ranking.ranking import Ranking
+from recollex_engine.recall.memory import Memory, read_memories
+from recollex_engine.recall.question_reading import read_question
+
+SPARE = 3
+"""Gists that an arm brings for each one wanted: some are left out for those made of them."""
+FIRST = 32
+"""Facts that an arm brings at least at first; four times as many as long as too few are shown."""
+
+Vector = npt.NDArray[np.float32]
+
+
+def semantic_retrieve(
+    graph: MemoryGraph,
+    query: str,
+    window: Box,
+    limit: int,
+    max_tokens: int | None,
+    vector: Vector | None = None,
+) -> Contexts:
+    """Return the ``limit`` gists and the ``limit`` facts that are nearest in meaning.
+
+    vector: of the question; without one the model makes it. Raises the errors of the model.
+    """
+    view, embedder = graph.view, graph.agent.embedder
+    if vector is None:
+        vector = embed_once(embedder, query, view.columns.dimension)
+    asked = graph.asked(query, vector)
+
+    def nearest(mask: Mask, budget: int) -> ArmList:
+        return arms.semantic(view, vector, mask, ANY_COSINE, budget, graph.exact)
+
+    def near_facts(search: SurfaceArms, budget: int) -> ArmList:
+        return search.semantic(budget)
+
+    return within_limit(
+        _gists(graph, nearest, window, limit),
+        _facts(graph, asked, near_facts, window, limit),
+        max_tokens,
+        graph.costs,
+    )
+
+
+def lexical_retrieve(
+    graph: MemoryGraph, query: str, window: Box, limit: int, max_tokens: int | None
+) -> Contexts:
+    """Return the ``limit`` gists and the ``limit`` facts that share most words with a question."""
+    view = graph.view
+    asked = graph.asked(query)
+    terms = view.columns.dictionary["terms"].get_many(
+        read_question(asked.analyzer, query).parsed.terms
+    )
+
+    def matching(mask: Mask, budget: int) -> ArmList:
+        return arms.keyword(view, terms, mask, budget).ranked
+
+    def matching_facts(search: SurfaceArms, budget: int) -> ArmList:
+        return search.keyword(budget).ranked
+
+    return within_limit(
+        _gists(graph, matching, window, limit),
+        _facts(graph, asked, matching_facts, window, limit),
+        max_tokens,
+        graph.costs,
+    )
+
+
+def _gists(
+    graph: MemoryGraph, arm: Callable[[Mask, int], ArmList], window: Box, limit: int
+) -> list[Memory]:
+    """Return the best gists of an arm, best first, without those that others were made of."""
+    if not graph.view.memories:
+        return []
+    found = arm(graph.gists(window), SPARE * limit)
+    memories = found.memories.tolist()
+    replaced: set[int] = set()
+    kept: list[int] = []
+    for place, memory in enumerate(memories):
+        replaced.update(graph.sources([memory]))
+        if memory not in replaced:
+            kept.append(place)
+    kept = [place for place in kept if memories[place] not in replaced][:limit]
+    ranking = Ranking(found.memories, found.scores.astype(np.float64), {}).kept(kept)
+    return read_memories(graph.view, ranking.memories.tolist(), ranking)
+
+
+def _facts(
+    graph: MemoryGraph,
+    asked: Asked,
+    arm: Callable[[SurfaceArms, int], ArmList],
+    window: Box,
+    limit: int,
+) -> list[Fact]:
+    """Return the best facts of an arm that the cut shows in a window, best first."""
+    view = graph.facts
+    if not view.count or not view.columns.surfaces.rows:
+        return []
+    search = SurfaceArms(view, asked, ("fact",), {})
+    budget = max(FIRST, limit)
+    while True:
+        found = arm(search, min(budget, search.rows))
+        rows = found.memories
+        if window != EVERY:
+            versions = search.version[rows].astype(np.int64)
+            rows = rows[graph.versions_within(versions, window)]
+        shown: list[int] = []
+        for row in rows.tolist():
+            seen = search.shown(row)
+            if seen is not None:
+                shown.append(seen[1])
+                if len(shown) == limit:
+                    break
+        if len(shown) == limit or len(found.memories) < budget:
+            return [read_fact(view, version) for version in shown]
+        budget *= 4

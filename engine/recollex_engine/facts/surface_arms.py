@@ -1,0 +1,270 @@
+"""The arms that search the surfaces of facts, events and episodes in one cut.
+
+The temporal cut comes first (MemoTrace, "Retrieval and packing"): only surfaces of versions that
+the cut shows are searched, and the frequencies of words are counted over these. Then the keyword
+and the semantic arm each bring their best.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.fact_schema import SURFACE_KINDS
+from recollex_engine.domain.intervals import OPEN_START, Span
+from recollex_engine.facts.episodes import read_episode
+from recollex_engine.facts.events import EPISODE, EVENT, archived, event_visible_at
+from recollex_engine.facts.fact_view import FactView
+from recollex_engine.fork import cached_property
+from recollex_engine.models.description import Thresholds
+from recollex_engine.ranking.arms import (
+    ANY_COSINE,
+    CASCADE_ROWS,
+    K1,
+    LIKELY,
+    LIKELY_EACH,
+    SCORED,
+    SCORED_EACH,
+    UNBOUNDED,
+    ArmList,
+    B,
+)
+from recollex_engine.ranking.scratch import WordScratch
+from recollex_engine.state.surfaces import Surfaces
+from recollex_engine.text.analyzer import Analyzer
+from recollex_kernels.vectors.cascade import cascade_top
+from recollex_kernels.vectors.nearest import best_of_rows, scan_top
+from recollex_kernels.words.bm25 import Forward, Weights, scores_of
+from recollex_kernels.words.keyword import search_words
+from recollex_kernels.words.segments import places
+
+KINDS = ("fact", "event", "episode", "entity")
+"""The kinds of things that have surfaces."""
+SCANNED_FROM = 256
+"""Fewer vectors are compared without a look at their codes."""
+
+Mask = npt.NDArray[np.uint8]
+_Cut = tuple[Mask, int, float]
+_shown: WeakKeyDictionary[FactView, dict[tuple[int | str, ...], _Cut]] = WeakKeyDictionary()
+"""View -> what it admits of so many surfaces of some kinds: an agent asks the same view again."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question to the surfaces.
+
+    analyzer: of the agent's language. text: the question. vector: float32[dimension], None to
+    search the words alone. thresholds: of the model. span: the time that it names, None for none.
+    budget: how many each arm brings. exact: compare with every vector.
+    """
+
+    analyzer: Analyzer
+    text: str
+    vector: npt.NDArray[np.float32] | None
+    thresholds: Thresholds
+    span: Span | None = None
+    budget: int = 100
+    exact: bool = False
+
+    @cached_property
+    def terms(self) -> tuple[str, ...]:
+        """The words of the question, each once."""
+        return self.analyzer.query(self.text).terms
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceBm25:
+    """What the keyword arm found. ranked: its list. most: the sum of the idf of the question."""
+
+    ranked: ArmList
+    forward: Forward
+    weights: Weights | None = None
+    most: float = 0.0
+
+    def of(self, rows: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
+        """Return the scores of surfaces, each from its own words."""
+        scores = np.zeros(len(rows), np.float32)
+        if self.weights is not None:
+            scores_of(rows, self.forward, self.weights, scores)
+        return scores
+
+
+class SurfaceArms:
+    """The surfaces that a cut may show, and the arms that search them.
+
+    only: (table of `SURFACE_KINDS`, versions), to search no others of that table; without it,
+    archived events are left out.
+    """
+
+    def __init__(
+        self,
+        view: FactView,
+        asked: Asked,
+        kinds: Sequence[str],
+        only: dict[str, npt.NDArray[np.int64]],
+    ) -> None:
+        self.view = view
+        self.asked = asked
+        self.surfaces = view.columns.surfaces
+        self.rows = self.surfaces.rows if view.op else 0
+        self.kind = self.surfaces.array("kind")[: self.rows]
+        self.version = self.surfaces.array("version")[: self.rows]
+        self._episodes = "episode" in kinds
+        self._events = "event" in kinds
+        known = _shown.setdefault(view, {})
+        cut = known.get((self.rows, *kinds)) if not only else None
+        if cut is None:
+            cut = self._cut(self._mask(kinds, only))
+            if not only:
+                known.clear()  # of fewer surfaces
+                known[self.rows, *kinds] = cut
+        self.allowed, self.population, self._mean = cut
+
+    def _cut(self, allowed: Mask) -> _Cut:
+        """Return a mask, how many it admits, and how many words these have on average."""
+        lengths = self.surfaces.array("words")[: self.rows]
+        population = int(np.count_nonzero(allowed))
+        words = int(np.dot(lengths.astype(np.int64), allowed))
+        return allowed, population, words / max(population, 1) or 1.0
+
+    def _mask(self, kinds: Sequence[str], only: dict[str, npt.NDArray[np.int64]]) -> Mask:
+        """Return uint8[rows]: which surfaces belong to versions that the cut may show."""
+        allowed = np.zeros(self.rows, np.uint8)
+        tables = (("fact", "fact" in kinds), ("event", self._events or self._episodes))
+        for number, (name, wanted) in enumerate(tables):
+            if not wanted:
+                continue
+            places = np.flatnonzero(self.kind == number)
+            shown = self._may_show(name)
+            if name not in only and name == "event":
+                shown &= ~archived(self.view)
+            elif name in only:
+                chosen = np.zeros(len(shown), bool)
+                chosen[only[name]] = True
+                shown &= chosen
+            versions = self.version[places]
+            recorded = versions < len(shown)
+            allowed[places[recorded]] = shown[versions[recorded]]
+        if "entity" in kinds:
+            places = np.flatnonzero(self.kind == SURFACE_KINDS.index("entity"))
+            named = self.view.columns.column["phrase_entity"].buffer
+            known = np.zeros(self.view.columns.entities, np.uint8)
+            known[named[: self.view.count_of("phrase")]] = 1
+            entities = self.version[places]
+            recorded = entities < len(known)
+            allowed[places[recorded]] = known[entities[recorded]]
+        return allowed
+
+    def _may_show(self, name: str) -> npt.NDArray[np.bool_]:
+        """Return bool[versions]: open in the cut, and of the world's time that it is of."""
+        view = self.view
+        column = view.columns.column
+
+        def array(of: str) -> npt.NDArray[np.int64]:
+            items: npt.NDArray[np.int64] = column[of].buffer[: view.count_of(name)]
+            return items
+
+        closed = array(f"{name}_closed_by")
+        shown: npt.NDArray[np.bool_] = (closed == 0) | (closed > np.uint64(view.op))
+        if name == "fact":
+            if view.world is not None:
+                shown &= (array("fact_start") <= view.world) & (array("fact_end") > view.world)
+            return shown
+        kinds = array("event_kind")
+        if not (self._events and self._episodes):
+            shown &= kinds == (EVENT if self._events else EPISODE)
+        if view.world is not None:
+            start = array("span_start")
+            shown &= (start <= view.world) | (start == OPEN_START) | (kinds == EPISODE)
+        return shown
+
+    def shown(self, row: int) -> tuple[str, int] | None:
+        """Return kind and number of a surface's version, None if the cut does not show it."""
+        view, version = self.view, int(self.version[row])
+        if SURFACE_KINDS[self.kind[row]] == "fact":
+            return ("fact", version) if view.is_visible(version) else None
+        if SURFACE_KINDS[self.kind[row]] == "entity":
+            root = view.root(version)
+            return ("entity", root) if view.names_entity(root) else None
+        key = int(view.data("event_id")[version])
+        if view.data("event_kind")[version] == EVENT:
+            return ("event", key) if event_visible_at(view, key) is not None else None
+        return ("episode", key) if read_episode(view, key) is not None else None
+
+    def keyword(self, budget: int) -> SurfaceBm25:
+        """Return the arm's list, and what is needed to score any other surface."""
+        surfaces, rows, population = self.surfaces, self.rows, self.population
+        terms = self.view.columns.dictionary["surface_terms"].get_many(self.asked.terms)
+        forward = (
+            *(surfaces.array("words"), surfaces.first_row(rows)),
+            *(surfaces.array("term_offset"), surfaces.array("term")),
+        )
+        if not len(terms) or not population:
+            return SurfaceBm25(ArmList.empty(), forward)
+        words = surfaces.words(rows)
+        fixed, per_word = K1 * (1 - B), K1 * B / self._mean
+        texts = words.chains.head, words.chains.postings, words.chains.counts, *forward
+        best, weighed, own = (np.empty(budget, kind) for kind in ("<u4", "<f4", "<u4"))
+        known, idf = np.empty(len(terms), np.uint32), np.empty(len(terms), np.float32)
+        found, met, most, _ = search_words(
+            *(words.lists, terms, UNBOUNDED, places(texts), fixed, per_word, rows),
+            (self.allowed, population == rows, population),
+            *(_scratch.take(rows), best, weighed, own),
+            (known, idf),
+            np.zeros(max(rows - words.end, 0), np.float32),
+        )
+        ranked = ArmList(best[:found], weighed[:found], own[:found])
+        weights = known[:met], idf[:met], np.float32(fixed), np.float32(per_word)
+        return SurfaceBm25(ranked, forward, weights, most)
+
+    def semantic(self, budget: int) -> ArmList:
+        """Return the arm's list: the nearest surfaces by cosine; empty without a vector."""
+        if self.asked.vector is None:
+            return ArmList.empty()
+        return nearest(
+            *(self.surfaces, self.rows, self.view.columns.dimension, self.allowed),
+            *(self.asked.vector, ANY_COSINE, budget, self.asked.exact),
+        )
+
+
+def nearest(
+    surfaces: Surfaces,
+    held: int,
+    dimension: int,
+    allowed: Mask,
+    query: npt.NDArray[np.float32],
+    floor: float,
+    budget: int,
+    exact: bool = False,
+) -> ArmList:
+    """Return the allowed ones of the first ``held`` surfaces that are nearest to a vector.
+
+    They reach a cosine of ``floor``; ``budget`` of them at most. exact: compare every vector.
+    """
+    if not held:
+        return ArmList.empty()
+    own = surfaces.with_vectors(held)
+    rows, first = len(own), surfaces.first_vector(held)
+    if not rows:
+        return ArmList.empty()
+    vectors, codes = surfaces.vectors(rows, dimension), surfaces.four_bits(rows, dimension)
+    if rows < SCANNED_FROM:
+        every = surfaces.first_row(rows)[:rows]
+        found, near, scores = best_of_rows(vectors, every, own, allowed, query, floor, budget)
+    elif exact or rows <= CASCADE_ROWS:
+        found, near, scores = scan_top(
+            *(vectors, codes, 0, rows, own, first, allowed, query, floor, budget)
+        )
+    else:
+        found, near, scores = cascade_top(
+            *(vectors, codes[0], codes[1], surfaces.one_bit(rows, dimension), 0, rows, own),
+            *(first, allowed, query, floor, budget),
+            max(LIKELY, LIKELY_EACH * budget),
+            SCORED + int(SCORED_EACH * budget),
+        )
+    return ArmList(found, scores, near)
+
+
+_scratch = WordScratch()

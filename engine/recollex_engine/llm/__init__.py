@@ -1,0 +1,1 @@
+"""Language models: one door to any of them, and the prompts that are sent through it."""

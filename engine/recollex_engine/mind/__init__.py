@@ -1,0 +1,1 @@
+"""What makes an agent somebody: its profile, its opinions, its thinking."""

@@ -1,0 +1,152 @@
+"""From which memories were facts drawn, by which prompt? Read from the log, and from nothing else.
+
+An operation `extract` is recorded in the transaction that records the facts of a chunk, or in one
+of its own if the chunk gave none or the model failed. So after a crash the log has both or neither,
+and what it does not name is still to be done. A memory that was amended counts as the one before.
+"""
+
+import threading
+from dataclasses import dataclass, field
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine import fork
+from recollex_engine.agents.agent import Agent
+from recollex_engine.agents.cut import AgentOrCut
+from recollex_engine.domain.schema import EXTRACT, HOLE, NONE
+from recollex_engine.log.reader import LogFollower, position_before
+from recollex_engine.state.columns import Columns
+from recollex_engine.state.replica import LOG
+from recollex_engine.state.view import View
+
+Mode = Literal["narrative", "atomic", "episodic"]
+PROMPTS: dict[Mode, str] = {
+    "narrative": "narrative-1",
+    "atomic": "atomic-1",
+    "episodic": "episodic-1",
+}
+"""Mode -> the newest version of its prompt."""
+RULES = "rules-1"
+"""Stands for a prompt where no model was asked: `talks.dialogue_facts` read the turns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """One operation `extract`; turns and facts are ordinals. See `domain.memory_operations`."""
+
+    op: int
+    recorded_at: int
+    turns: tuple[int, ...]
+    prompt: str
+    model: str | None = None
+    facts: tuple[int, ...] = ()
+    failed: str | None = None
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def mode(self) -> str:
+        """The prompt's name without its version: "narrative", "atomic", "episodic" or "rules"."""
+        return self.prompt.rpartition("-")[0]
+
+
+class ExtractionLog:
+    """The operations `extract` of one agent, up to an operation; it follows the log.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[Extracted] = []
+        self._op = 0
+
+    def follow(self, agent: AgentOrCut, view: View) -> None:
+        """Read what was recorded since the last call, up to the view's operation.
+
+        Cost: 4 bytes for each operation since then, and the log from the first new `extract` on.
+        """
+        columns, first = view.columns, self._op
+        self._op = max(first, view.op)
+        label = columns.dictionary["labels"].get(f"k:{EXTRACT}")
+        if label is None or view.op <= first:
+            return
+        places = np.flatnonzero(columns.array("op_kind")[first : view.op] == label) + first
+        if not len(places):
+            return
+        since = int(columns.array("op_recorded_at")[int(places[0])])
+        follower = LogFollower(agent.folder / LOG, position_before(agent.folder / LOG, since))
+        try:
+            for transaction in follower.read_new(view.op):
+                for operation in transaction.operations:
+                    said = operation.payload or {}
+                    if operation.kind == EXTRACT and operation.op > first and HOLE not in said:
+                        self.entries.append(
+                            Extracted(
+                                operation.op,
+                                operation.recorded_at,
+                                tuple(said["turns"]),
+                                said["prompt"],
+                                said.get("model"),
+                                tuple(said.get("facts", ())),
+                                said.get("failed"),
+                                dict(said.get("left_out", {})),
+                            )
+                        )
+        finally:
+            follower.close()
+
+
+_LOGS: "WeakKeyDictionary[AgentOrCut, ExtractionLog]" = WeakKeyDictionary()
+_LOCK = fork.lock()
+
+
+def extractions(agent: AgentOrCut, view: View) -> list[Extracted]:
+    """Return the operations `extract` that a view shows, oldest first. Threads: any number."""
+    with _LOCK:
+        log = _LOGS.get(agent)
+        if log is None:
+            log = _LOGS[agent] = ExtractionLog()
+        log.follow(agent, view)
+        return [each for each in log.entries if each.op <= view.op]
+
+
+def same_text_before(columns: Columns, memory: int) -> int | None:
+    """Return the version that a memory amended, which has the same text; None if none."""
+    before = int(columns.array("previous")[memory])
+    if before == NONE or columns.text(before) != columns.text(memory):
+        return None
+    return before
+
+
+def is_taken(columns: Columns, memory: int, taken: npt.NDArray[np.bool_]) -> bool:
+    """Return whether a memory, or one that it amended, is among those that are taken."""
+    at: int | None = memory
+    while at is not None:
+        if taken[at]:
+            return True
+        at = same_text_before(columns, at)
+    return False
+
+
+def prompt_of(mode: Mode, asks: bool) -> str:
+    """Return the name of a mode's prompt; of the rules if no model is asked."""
+    return PROMPTS[mode] if asks else RULES
+
+
+class Work:
+    """What runs for an agent: a lock, and the id of the chunk that is being read."""
+
+    def __init__(self) -> None:
+        self.lock: threading.Lock = fork.lock()
+        self.chunk: str | None = None
+
+
+_WORK: "WeakKeyDictionary[Agent, Work]" = WeakKeyDictionary()
+
+
+def work_of(agent: Agent) -> Work:
+    """Return what runs for an agent in this process."""
+    with _LOCK:
+        return _WORK.setdefault(agent, Work())

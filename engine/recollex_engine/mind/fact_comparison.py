@@ -1,0 +1,248 @@
+"""How does a new fact relate to those that are known? Same, refines, supersedes, contradicts.
+
+A language model says so of the pairs that are near each other; without one, or if it fails, this
+rule does:
+
+- same: both have the same words;
+- refines: the new fact has all words of the known one that are no stop words, and more;
+- supersedes: by grammar it says that what the known one claims has ended or changed
+  (`talks.corrections`), and it tells of a later time;
+- contradicts: by grammar both claim values of one kind that cannot both be so.
+
+Each relation is recorded, with its reason, in the metadata of the new fact, and has an effect::
+
+    same         the new fact is archived; the known one has the evidence of both
+    refines      the known fact is archived
+    supersedes   the known fact ceases to be so when the new one begins
+    contradicts  none: both stay
+
+Nothing is dropped or rewritten. A known fact that is trusted more than the new one stays as it is.
+`undoing` takes the effects back.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from recollex_engine.agents.cut import AgentOrCut
+from recollex_engine.clock import to_micros
+from recollex_engine.domain.filter import Filter
+from recollex_engine.domain.metadata_conditions import read_where
+from recollex_engine.domain.question import MAX_QUERY, Question
+from recollex_engine.domain.schema import DRAWN, NETWORKS
+from recollex_engine.domain.trust import LEVELS
+from recollex_engine.errors import LanguageModelError
+from recollex_engine.llm.language_model import LanguageModel
+from recollex_engine.llm.prompts import find_prompt
+from recollex_engine.mind.drawing import DrawnFact
+from recollex_engine.mind.prompt_data import as_data
+from recollex_engine.ranking.presets import DEFAULT
+from recollex_engine.recall.memory import Memory
+from recollex_engine.talks.claim_forms import MANY
+from recollex_engine.talks.claim_values import folded, kinds_of
+from recollex_engine.talks.claims import Claim, read_claims
+from recollex_engine.talks.corrections import KnownFact, find_corrections
+from recollex_engine.text.word_lists import STOP_WORDS
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+Relation = Literal["same", "refines", "supersedes", "contradicts"]
+PROMPT = "compare-1"
+RULE = "rule"
+OPERATION = "compare"
+NEAR = 0.6
+"""Least cosine between a new fact and a known one that are compared."""
+MOST_NEAR = 4
+"""Known facts that a new one is compared with."""
+_WORD = re.compile(r"\w+(?:['\u2019]\w+)?")
+_NEGATIONS = frozenset(("not", "no", "never", "none", "without", "nobody", "nothing"))
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """One new fact and a known one, by its id. by: the prompt, or "rule". reason: in words."""
+
+    new: str
+    known: str
+    relation: Relation
+    by: str
+    reason: str
+
+    def to_metadata(self) -> dict[str, Any]:
+        """Return what the new fact keeps of it."""
+        return {
+            "relation": self.relation,
+            "known": self.known,
+            "by": self.by,
+            "reason": self.reason,
+        }
+
+
+def near_facts(agent: AgentOrCut, facts: Sequence[DrawnFact]) -> dict[str, list[Memory]]:
+    """Return the known facts near each new one, by its id, nearest first; opinions have none."""
+    extracted = read_where({DRAWN: {"exists": True}})
+    near: dict[str, list[Memory]] = {}
+    for fact in facts:
+        if fact.forming is not None:
+            continue
+        question = Question(
+            fact.text[:MAX_QUERY],
+            limit=MOST_NEAR,
+            thinking_budget=20,
+            filter=Filter(where=extracted, networks=(fact.statement.network,)),
+        )
+        found = agent.recall(question, DEFAULT, explain=True)
+        close = [each for each in found if each.scores.get("semantic", 0.0) >= NEAR]
+        if close := [each for each in close if each.id != fact.id]:
+            near[fact.id] = close
+    return near
+
+
+def compare(
+    facts: Sequence[DrawnFact],
+    near: Mapping[str, Sequence[Memory]],
+    model: LanguageModel | None,
+) -> tuple[list[Related], LanguageModelError | None]:
+    """Return how new facts relate to known ones, and the failure of the model, if it failed."""
+    asked = [fact for fact in facts if near.get(fact.id)]
+    if not asked:
+        return [], None
+    if model is not None:
+        try:
+            return _by_model(asked, near, model), None
+        except LanguageModelError as error:
+            if error.reason == "cancelled":
+                raise
+            return list(_by_rule(asked, near)), error
+    return list(_by_rule(asked, near)), None
+
+
+# -- by a model ----------------------------------------------------------------------------------
+
+
+def _by_model(
+    facts: Sequence[DrawnFact], near: Mapping[str, Sequence[Memory]], model: LanguageModel
+) -> list[Related]:
+    known = {each.id: each for fact in facts for each in near[fact.id]}
+    labels = {id: f"m{number}" for number, id in enumerate([*known, *(f.id for f in facts)], 1)}
+    pairs = []
+    for fact in facts:
+        pairs.append(f"New [{labels[fact.id]}] {as_data(fact.text)}")
+        pairs += [
+            f"- known [{labels[each.id]}] ({each.event_at:%B %d, %Y}) {as_data(each.text)}"
+            for each in near[fact.id]
+        ]
+    messages = find_prompt(PROMPT).render(pairs="\n".join(pairs))
+    answer: Any = model.ask_for(_answer_type(), messages, operation=OPERATION)
+    ids = {label: id for id, label in labels.items()}
+    found: dict[tuple[str, str], Related] = {}
+    for each in answer.relations:
+        new, old = (ids.get(label.strip().strip("[]").lower(), "") for label in _ends(each))
+        if old in {memory.id for memory in near.get(new, ())}:
+            said = Related(new, old, each.relation, PROMPT, each.reason.strip())
+            found.setdefault((new, old), said)
+    return list(found.values())
+
+
+def _ends(answer: Any) -> tuple[str, str]:
+    return answer.new, answer.known
+
+
+@cache
+def _answer_type() -> "type[BaseModel]":
+    import pydantic
+
+    class FactRelation(pydantic.BaseModel):
+        model_config = pydantic.ConfigDict(extra="forbid", strict=True)
+
+        new: str
+        known: str
+        relation: Literal[get_args(Relation)]  # type: ignore[valid-type]
+        reason: str = pydantic.Field(max_length=500)
+
+    class FactRelations(pydantic.BaseModel):
+        model_config = pydantic.ConfigDict(extra="forbid", strict=True)
+
+        relations: list[FactRelation] = pydantic.Field(max_length=100)
+
+    return FactRelations
+
+
+# -- by rule -------------------------------------------------------------------------------------
+
+
+def _by_rule(facts: Sequence[DrawnFact], near: Mapping[str, Sequence[Memory]]) -> Iterable[Related]:
+    for fact in facts:
+        at = fact.statement.said_at or 0
+        for known in near[fact.id]:
+            later = at > to_micros(known.event_at, "event_at")
+            found = relation_by_rule(fact.text, known.text, later)
+            if found is not None:
+                yield Related(fact.id, known.id, found[0], RULE, found[1])
+
+
+def relation_by_rule(new: str, known: str, later: bool) -> tuple[Relation, str] | None:
+    """Return how a fact relates to a known one, and why; None if the rule sees no relation.
+
+    later: whether the new one tells of a later time.
+
+    >>> relation_by_rule("Ann moved to Rome.", "Ann lives in Oslo.", later=True)
+    ('supersedes', 'Ann lives in: Rome instead of Oslo')
+    >>> relation_by_rule("Ann has a red kite from Lima.", "Ann has a kite.", later=True)
+    ('refines', 'it says all that the known fact says, and more')
+    """
+    ours, theirs = _WORD.findall(new.casefold()), _WORD.findall(known.casefold())
+    if ours == theirs:
+        return "same", "the same words"
+    if (changed := _changed(new, known, later)) is not None:
+        return changed
+    content = {word for word in theirs if word not in STOP_WORDS}
+    negated = [_NEGATIONS & set(words) for words in (ours, theirs)]
+    if len(content) > 1 and content < set(ours) and negated[0] == negated[1]:
+        return "refines", "it says all that the known fact says, and more"
+    return None
+
+
+def _changed(new: str, known: str, later: bool) -> tuple[Relation, str] | None:
+    """Return what the claims of a text say of those of another."""
+    held = [
+        (claim, KnownFact(str(place), claim.subject, claim.predicate, claim.value))
+        for place, claim in enumerate(read_claims(known, None))
+        if claim.subject is not None and claim.value is not None and claim.effect != "ends"
+    ]
+    for claim in read_claims(new, None):
+        for each in find_corrections(claim, [fact for _, fact in held]):
+            said = f"{each.fact.subject} {each.fact.predicate}: "
+            said += f"{each.value} instead of {each.fact.value}" if each.value else "it has ended"
+            return ("supersedes" if later and each.how != "wrong" else "contradicts"), said
+        for other, fact in held:
+            if _cannot_both_be(claim, other):
+                said = f"{fact.subject} {fact.predicate}: {claim.value}, and {fact.value}"
+                return "contradicts", said
+    return None
+
+
+def _cannot_both_be(one: Claim, other: Claim) -> bool:
+    if one.subject is None or other.subject is None or one.value is None or other.value is None:
+        return False
+    return (
+        folded(one.subject) == folded(other.subject)
+        and one.predicate == other.predicate
+        and one.predicate not in MANY
+        and one.effect == other.effect == "states"
+        and folded(one.value) != folded(other.value)
+        and bool(kinds_of(one.value) & kinds_of(other.value))
+    )
+
+
+def outranks(known: Memory, new: DrawnFact) -> bool:
+    """Return whether a known fact is trusted more than a new one, which must not change it."""
+    return LEVELS.index(known.trust) > new.statement.trust
+
+
+def network_of(memory: Memory) -> int:
+    """Return the number of a memory's network."""
+    return NETWORKS.index(memory.network)

@@ -1,0 +1,267 @@
+"""The surfaces of facts, events and episodes: their words, vectors and codes, row by row.
+
+They are searched as passages are: the words through posting lists (`state.postings`) and chains
+(`state.tail`), which are kept in memory, the vectors through the same codes (`state.row_codes`). A
+version has at most one surface. It may be written later than its version (in an older store, or
+after a move to another model), so a view shows a surface where it shows the version, whatever
+operation wrote the surface.
+"""
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.fact_schema import SURFACE_KINDS, SURFACES
+from recollex_engine.domain.schema import PLACEHOLDER, words
+from recollex_engine.log.format import decode_bytes
+from recollex_engine.state.column_set import ColumnSet
+from recollex_engine.state.postings import Postings
+from recollex_engine.state.row_codes import encode_rows
+from recollex_engine.state.tail import Tail, TailPostings
+from recollex_engine.storage.dictionary import BatchInterner, Dictionary
+from recollex_kernels.vectors.codes import FourBits, OneBit
+from recollex_kernels.words.segments import table
+
+SEGMENT = 262_144
+"""Surfaces of one segment of posting lists."""
+UNLISTED = 16_384
+"""More surfaces without posting lists than this get some when words are searched."""
+
+Staged = tuple[int, int, Sequence[int], bytes]
+"""The table's number in `SURFACE_KINDS`, the version, its terms, and its vector; b"" for none."""
+
+_NAMED = (("fact", "p", "fact_predicate"), ("event", "z", "event_summary"))
+"""The column of each table that tells an erased version, and the prefix of its labels."""
+
+
+class StagedSurfaces:
+    """The surfaces that a run of operations adds, appended together."""
+
+    def __init__(self, columns: ColumnSet, terms: Dictionary) -> None:
+        self._columns = columns
+        self._words = BatchInterner(terms)
+        self._staged: list[Staged] = []
+        self._forgets = False
+
+    def add(self, kind: str, version: int, surface: dict[str, Any]) -> None:
+        """Gather one surface, as a record of the log holds it; older ones hold a list of words."""
+        vector = surface.get("vector")
+        data = b"" if vector is None else decode_bytes(vector.encode())
+        words = surface["words"]
+        terms = [self._words[word] for word in (words.split() if isinstance(words, str) else words)]
+        self._staged.append((SURFACE_KINDS.index(kind), version, terms, data))
+
+    def forget(self) -> None:
+        """Begin again without surfaces: those so far have vectors of another model.
+
+        Their words stay in the dictionary, wherever a run of operations ends.
+        """
+        self._staged.clear()
+        self._forgets = True
+
+    def finish(self, dimension: int) -> bool:
+        """Append everything, `surface_kind` last; return whether earlier surfaces are dropped.
+
+        Raises `ValueError` for a vector of another length.
+        """
+        columns, staged = self._columns, self._staged
+        self._words.add()
+        if self._forgets:
+            for name in SURFACES:
+                columns.pop(name, None)
+        if staged:
+            before = columns["surface_kind"].count
+            given = [(before + place, data) for place, (*_, data) in enumerate(staged) if data]
+            vectors = np.empty((len(given), dimension), "<u2")
+            for place, (_, data) in enumerate(given):
+                vectors[place] = np.frombuffer(data, "<u2", dimension)
+            numbers = [terms for _, _, terms, _ in staged]
+            if not columns["surface_term_offset"].count:
+                columns["surface_term_offset"].append(0)
+            first = columns["surface_term"].count
+            columns["surface_term"].extend([term for terms in numbers for term in terms])
+            lengths = np.array([len(terms) for terms in numbers], np.uint32)
+            columns["surface_term_offset"].extend(first + np.cumsum(lengths, dtype=np.uint64))
+            columns["surface_words"].extend(lengths)
+            if given:
+                columns["surface_vector"].extend(vectors.reshape(-1))
+                for name, items in encode_rows(vectors).items():
+                    columns[f"surface_{name}"].extend(items)
+                columns["surface_vector_of"].extend([surface for surface, _ in given])
+            columns["surface_version"].extend([version for _, version, _, _ in staged])
+            columns["surface_kind"].extend([kind for kind, _, _, _ in staged])
+        return self._forgets
+
+
+class SurfaceWords:
+    """Posting lists of the first `end` surfaces, and chains of the later ones as far as asked for.
+
+    lists: as kernels take them (see `words.segments.table`).
+    """
+
+    def __init__(self, segments: tuple[Postings, ...] = ()) -> None:
+        self.segments = segments
+        self.end: int = segments[-1].end_memory if segments else 0
+        self.lists: npt.NDArray[np.int64] = table([each.lists for each in segments])
+        self.chains: TailPostings = Tail(self.end).now
+
+
+class Surfaces:
+    """The surfaces of an agent, for reading.
+
+    Threads: any number may take `rows` and then arrays of so many rows, while one writer appends.
+    """
+
+    def __init__(self, columns: ColumnSet, terms: Dictionary) -> None:
+        self._columns = columns
+        self._terms = terms
+        self._tail = Tail(0)
+        self._first_row = np.arange(64, dtype=np.uint32)
+        self._first_vector = np.zeros(1, np.uint32)
+        self._phrases = np.zeros(0, np.uint8)
+        self._words = SurfaceWords()
+        self._growing = threading.Lock()
+        self._listing = threading.Lock()
+        self.are_whole = False  # whether a writer has seen that every version has a surface
+
+    @property
+    def rows(self) -> int:
+        """How many surfaces there are."""
+        column = self._columns.get("surface_kind")
+        return 0 if column is None else column.count
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """Return a column with its spare capacity."""
+        return self._columns[f"surface_{name}"].buffer
+
+    def first_row(self, rows: int) -> npt.NDArray[np.uint32]:
+        """Return 0, 1, ... ``rows``: a surface has one row, of its own number."""
+        if rows >= len(self._first_row):
+            with self._growing:
+                if rows >= len(self._first_row):
+                    self._first_row = np.arange(rows * 3 // 2 + 1, dtype=np.uint32)
+        return self._first_row[: rows + 1]
+
+    def words(self, rows: int) -> SurfaceWords:
+        """Return an index of the words of the first ``rows`` surfaces, or of fewer and more.
+
+        Cost: the words that it lacks, 15 ns each in chains; posting lists of up to 262,144 surfaces
+        are made when `UNLISTED` surfaces have none, 60 ns a word. 2 s for the first search of a
+        million.
+        """
+        if rows - self._words.end > UNLISTED:
+            with self._listing:
+                if rows - self._words.end > UNLISTED:
+                    self._words = self._listed(rows)
+        words = self._words
+        if rows > words.end:
+            words.chains = self._tail_of(words).postings(
+                self.first_row(rows),
+                self.array("term_offset"),
+                self.array("term"),
+                rows,
+                self._terms.count,
+            )
+        return words
+
+    def _tail_of(self, words: SurfaceWords) -> Tail:
+        """Return the chains of the surfaces that posting lists do not cover."""
+        with self._growing:
+            if self._tail.first_memory != words.end:
+                self._tail = Tail(words.end)
+            return self._tail
+
+    def _listed(self, rows: int) -> SurfaceWords:
+        """Return posting lists of all surfaces; those of whole segments stay as they are."""
+        whole = [each for each in self._words.segments if each.end_memory % SEGMENT == 0]
+        first = whole[-1].end_memory if whole else 0
+        offsets, terms, lengths = (self.array(name) for name in ("term_offset", "term", "words"))
+        while first < rows:
+            end = min(rows, first + SEGMENT)
+            own = offsets[first : end + 1]
+            used = terms[int(own[0]) : int(own[-1])]
+            vocabulary = int(used.max()) + 1 if len(used) else 0
+            whole.append(Postings.build(own, terms, lengths[first:end], first, vocabulary))
+            first = end
+        return SurfaceWords(tuple(whole))
+
+    def with_vectors(self, rows: int) -> npt.NDArray[np.uint32]:
+        """Return which of the first ``rows`` surfaces have vectors, ascending: that of each."""
+        column = self._columns["surface_vector_of"]
+        held: npt.NDArray[np.uint32] = column.buffer[: column.count]
+        return held[: int(np.searchsorted(held, np.uint32(rows)))]
+
+    def first_vector(self, rows: int) -> npt.NDArray[np.uint32]:
+        """Return where the vectors of surfaces begin: those of s are first[s]:first[s + 1].
+
+        uint32[rows + 1]. Cost: nothing while there are no more surfaces, else 20 ns each.
+        """
+        held = self.with_vectors(rows)
+        if len(held) == rows:
+            return self.first_row(rows)
+        known = self._first_vector
+        if rows >= len(known):
+            with self._growing:
+                known = self._first_vector
+                if rows >= len(known):
+                    new = np.arange(len(known), rows + 1, dtype=np.uint32)
+                    more = np.searchsorted(held, new).astype(np.uint32)
+                    self._first_vector = known = np.concatenate((known, more))
+        return known[: rows + 1]
+
+    def vectors(self, rows: int, dimension: int) -> npt.NDArray[np.uint16]:
+        """Return the first vectors: uint16[rows, dimension], float16 bit patterns, read-only.
+
+        Kernels are compiled for arrays that are read-only, as those of passages are.
+        """
+        flat: npt.NDArray[np.uint16] = self.array("vector")[: rows * dimension]
+        found = flat.reshape(rows, dimension)
+        found.flags.writeable = False
+        return found
+
+    def four_bits(self, rows: int, dimension: int) -> FourBits:
+        """Return the codes of four bits a component, with their steps, norms and losses."""
+        width = dimension // 2
+        codes = self.array("code4")[: rows * width].reshape(rows, width)
+        return codes, self.array("code_step"), self.array("code_norm"), self.array("code_loss")
+
+    def one_bit(self, rows: int, dimension: int) -> OneBit:
+        """Return the codes of one bit a component, with their factors."""
+        width = words(dimension)
+        bits = self.array("code1")[: rows * width].reshape(rows, width)
+        return bits, self.array("code_factor")
+
+    def missing(self, labels: Dictionary) -> list[tuple[str, int]]:
+        """Return (table, version) of the versions that have no surface; erased ones get none.
+
+        ``labels``: the dictionary of that name. Cost: 20 ns a version.
+        """
+        rows, found = self.rows, []
+        kinds, versions = self.array("kind")[:rows], self.array("version")[:rows]
+        for number, (kind, prefix, column) in enumerate(_NAMED):
+            named = self._columns.array(column)
+            erased = labels.get(f"{prefix}:{PLACEHOLDER}")
+            lacks = np.ones(len(named), bool)
+            lacks[versions[kinds == number]] = False
+            if erased is not None:
+                lacks &= named != erased
+            found += [(kind, version) for version in np.flatnonzero(lacks).tolist()]
+        array = self._columns.array
+        named = np.union1d(array("fact_subject"), array("fact_entity"))
+        lacking = np.setdiff1d(named, versions[kinds == SURFACE_KINDS.index("entity")])
+        return found + [("entity", entity) for entity in lacking.tolist()]
+
+    def phrases(self, rows: int) -> npt.NDArray[np.uint8]:
+        """Return which of the first ``rows`` surfaces are of entities: uint8[rows].
+
+        Cost: the surfaces that are new since the last call.
+        """
+        with self._growing:
+            known = len(self._phrases)
+            if rows > known:
+                more = self.array("kind")[known:rows] == SURFACE_KINDS.index("entity")
+                self._phrases = np.concatenate((self._phrases, more.astype(np.uint8)))
+            return self._phrases[:rows]

@@ -1,0 +1,168 @@
+"""Questions in English over a few facts: exact answers, and what is not in the planner's forms."""
+
+from collections.abc import Iterator
+
+import pytest
+
+import recollex
+from recollex_engine.clock import to_micros
+from recollex_engine.episodic.planner import NO_INFORMATION, plan
+from recollex_engine.facts.fact_view import FactView
+
+NOW = to_micros("2026-11-24T00:00Z", "now")
+FACTS = [
+    ("Ann", "lives_in", "Oslo", "from 2001 to 2009"),
+    ("Ann", "lives_in", "Rome", "from 2010 to 2015"),
+    ("Ann", "lives_in", "Paris", "since 2016"),
+    ("Ben", "lives_in", "Rome", "from 2012 to 2014"),
+    ("Ann", "works_for", "Acme", "from May 2003 to June 2008"),
+    ("Ben", "works_for", "Acme", "from June 2005 to March 2007"),
+    ("Ann", "director_of", "Acme", "from 2005 to 2007"),
+    ("Cleo", "director_of", "Acme", "from 2008 to 2012"),
+    ("Dan", "director_of", "Acme", "since 2013"),
+    ("Dan", "deputy_director_of", "Acme", "from 2008 to 2012"),
+    ("Ann", "visited", "Lisbon", "on 3 May 2019"),
+    ("Ann", "visited", "Madrid", "on 7 July 2019"),
+    ("Ann", "visited", "Lisbon", "on 9 August 2020"),
+    ("Ann", "visited", "Berlin", "in 2021"),
+    ("Ann", "married_to", "Ben", "since 12 June 2011"),
+    ("Ann", "has_pet", "Rex", "from 2014 to 2020"),
+    ("House 7", "owned_by", "Ann", "since 2012"),
+    ("Ann", "likes", "tea", None),
+    ("Ben", "met", "Cleo", "on 1 March 2018"),
+    ("Ben", "sings", recollex.Text("Jolene"), "around 2015"),
+]
+ANSWERS = {
+    "Who is the director of Acme?": ["Dan"],
+    "Who was the director of Acme in 2006?": ["Ann"],
+    "Where did Ann live in 2012?": ["Rome"],
+    "where did ann live in 2012": ["Rome"],
+    "Where does Ann live?": ["Paris"],
+    "Where did Ann live before Rome?": ["Oslo"],
+    "Where did Ann live after Rome?": ["Paris"],
+    "When did Ann move to Rome?": ["2010"],
+    "When did Ann live in Rome?": ["2010 to 2015"],
+    "How long did Ann live in Rome?": [5],
+    "How many months did Ann work for Acme?": [61],
+    "Which cities did Ann visit in 2019?": ["Lisbon", "Madrid"],
+    "How many cities did Ann visit?": [3],
+    "How many times did Ann visit Lisbon?": [2],
+    "What was the second city that Ann visited?": ["Madrid"],
+    "When did Ann first visit Lisbon?": ["2019-05-03"],
+    "When did Ann visit Lisbon?": ["2019-05-03", "2020-08-09"],
+    "When did Ann visit Lisbon for the second time?": ["2020-08-09"],
+    "Who else worked for Acme besides Ann?": ["Ben"],
+    "Who else worked for Acme while Ann worked for Acme?": ["Ben"],
+    "Did Ann and Ben live in Rome at the same time?": [True],
+    "How long did Ann and Ben both work for Acme?": [21],
+    "How long ago did Ann marry Ben?": [5644],
+    "How many years ago did Ann move to Paris?": [10],
+    "How many days ago did Ben meet Cleo?": [3190],
+    "Was Ann the director of Acme in 2006?": [True],
+    "Was Ann the director of Acme in 2010?": [False],
+    "Is Dan the director of Acme?": [True],
+    "Who owned House 7 in 2013?": ["Ann"],
+    "What did Ann own in 2014?": ["House 7"],
+    "Who was Ann's pet in 2015?": ["Rex"],
+    "Whom did Ann marry in 2011?": ["Ben"],
+    "Whom did Ann marry in 2012?": [],
+    "Who was married to Ben in 2012?": ["Ann"],
+    "Who likes tea?": ["Ann"],
+    "Which city did Ann visit right after Madrid?": ["Lisbon"],
+    "Which cities did Ann visit after May 2019?": ["Madrid", "Lisbon", "Berlin"],
+    "List Ann's visits in order.": ["Lisbon", "Madrid", "Lisbon", "Berlin"],
+    "Who was the director of Acme when Ann moved to Rome?": ["Cleo"],
+    "Who succeeded Ann as director of Acme?": ["Cleo"],
+    "Whom did Cleo succeed as director of Acme?": ["Ann"],
+    "Who was succeeded by Cleo as director of Acme?": ["Ann"],
+    "By whom was Ann succeeded as director of Acme?": ["Cleo"],
+    "Who preceded Dan as director of Acme?": ["Cleo"],
+    "Whom did Cleo precede as director of Acme?": ["Dan"],
+    "Who started working for Acme in June 2005?": ["Ben"],
+    "How many people lived in Rome between 2010 and 2014?": [2],
+    "Where did Ben live when Ann visited Berlin?": [],
+    "What is Ann's pet?": [],
+}
+OUTSIDE = {
+    "Who was the director of Acme?": "names no time",
+    "How many years did Ann work for Acme?": "no whole years",
+    "Where did Ann live on 5 May 2010?": "precisely enough",
+    "Which city did Ann visit after Lisbon?": "happened 2 times",
+    "Who lived in Rome before 2012?": "had begun",
+    "Who lived in Rome since 2011?": "went on",
+    "Who was not the director of Acme in 2006?": "'not'",
+    "Where did Ann not live?": "'not'",
+    "Who was the acting director of Acme in 2006?": "'acting'",
+    "Who was the director of Acme at the end of 2006?": "",
+    "Who was the director of Acme in 2006 and 2009?": "",
+    "Who was the director of Acme in 2006 or 2009?": "",
+    "Who was the only director of Acme in 2006?": "'only'",
+    "Where did Ann live around 2012?": "'around'",
+    "What did Ben sing?": "approximate",
+    "Who lived in Rome longest?": "'longest'",
+    "Who was the director of Acme for two years?": "'two'",
+    "Which directors of Acme lived in Rome?": "several predicates",
+    "Who directed Acme in 2006?": "'directed'",
+    "When will Ann move to Rome?": "'will'",
+    "Where did Ann work when she lived in Oslo?": "'she'",
+    "Who lived in Rome in 2012 with Ann?": "'with'",
+    "Did Ben live in Rome after Ann?": "what is asked for",
+    "Where else did Ann live?": "who is left out",
+    "Why did Ann live in Rome?": "'Why'",
+    "whre did Ann live in 2012": "'whre'",
+    "What is the population of Rome?": "'population'",
+    "Who was the director of Zenith in 2006?": "'Zenith'",
+    "?": "names no predicate",
+}
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FactView]:
+    folder = tmp_path_factory.mktemp("planner")
+    with recollex.open(folder, embedder=recollex.GivenVectors(8)) as store:
+        agent = store.agent("ann")
+        with agent.transaction() as tx:
+            for subject, predicate, value, valid in FACTS:
+                tx.facts.add(subject, predicate, value, valid=valid)
+        yield agent.facts.view()
+
+
+@pytest.mark.parametrize(("question", "values"), ANSWERS.items())
+def test_answers(view: FactView, question: str, values: list[object]) -> None:
+    found = plan(question, view, NOW)
+    assert found.lacks is None and list(found.values) == values
+    assert (found.text == NO_INFORMATION) == (values == [])
+
+
+@pytest.mark.parametrize(("question", "lack"), OUTSIDE.items())
+def test_outside_its_forms(view: FactView, question: str, lack: str) -> None:
+    found = plan(question, view, NOW)
+    assert found.lacks is not None and lack in found.lacks
+    assert (found.text, found.values, found.facts) == (None, (), ())
+
+
+def test_an_answer_names_its_facts_and_what_it_assumed(view: FactView) -> None:
+    found = plan("Which cities did Ann visit in 2019?", view, NOW)
+    assert [fact.object for fact in found.facts] == ["Lisbon", "Madrid"]
+    assert "no types are recorded" in found.notes[0]
+    assert found.to_dict()["facts"][0]["valid"][0] == "2019-05-03T00:00:00+00:00"
+    assert plan("When did Ann move to Rome?", view, NOW).notes == ("I read 'move to' as lives_in",)
+
+
+def test_an_empty_agent_declines(tmp_path: object) -> None:
+    found = plan("Who was the director of Acme in 2006?", FactView.empty(), NOW)
+    assert found.lacks is not None
+
+
+def test_types_decide_what_a_city_is(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("types")
+    with recollex.open(folder, embedder=recollex.GivenVectors(8)) as store:
+        facts = store.agent("ann").facts
+        for place, kind in (("Oslo", "city"), ("Norway", "country")):
+            facts.add("Ann", "visited", place, valid="in 2020")
+            facts.add_entity(place, types=[kind])
+        found = plan("Which cities did Ann visit in 2020?", facts.view(), NOW)
+        assert found.values == ("Oslo",) and found.notes == ()
+        facts.add("Ann", "visited", "Bergen", valid="in 2020")
+        found = plan("Which cities did Ann visit in 2020?", facts.view(), NOW)
+        assert found.lacks is not None and "types" in found.lacks

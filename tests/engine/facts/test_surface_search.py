@@ -1,0 +1,395 @@
+"""Facts, events and episodes are found by what they say, in every cut, and after every change."""
+
+import math
+import random
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import recollex
+from recollex_engine.domain.surfaces import surface_of
+from recollex_engine.facts.surface_arms import SCANNED_FROM
+from recollex_engine.facts.surface_search import FRESH, HALVED
+from recollex_engine.models.description import PAPER_THRESHOLDS
+from recollex_engine.ranking.contextual_fusion import Contextual
+from recollex_engine.ranking.small_stores import CERTAIN, SIMILARITY, certainty, smallness
+from recollex_engine.state import surfaces
+from recollex_engine.text.analyzer import Analyzer
+from tests.bindings.word_vectors import WordVectors
+from tests.default_model import default_model
+from tests.engine.facts.told_surfaces import told
+
+START = datetime(2024, 5, 1, tzinfo=UTC)
+FOLDER = Path(__file__).parent
+ALL = ("memory", "fact", "event", "episode")
+
+
+def pairs(name):
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines]
+
+
+@pytest.fixture
+def alice(tmp_path):
+    with recollex.open(tmp_path / "s", embedder=WordVectors()) as store:
+        yield store.agent("alice")
+
+
+# -- questions in other words -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """An agent with 100 events and 100 facts, each with a question in other words."""
+    with recollex.open(tmp_path_factory.mktemp("pairs"), embedder=default_model()) as store:
+        agent = store.agent("a")
+        with agent.transaction() as tx:
+            for summary, _ in pairs("paraphrased_events.tsv"):
+                tx.events.add(summary)
+            for subject, predicate, object_, _ in pairs("paraphrased_facts.tsv"):
+                tx.facts.add(subject, predicate, object_)
+        yield agent
+
+
+def test_the_event_is_among_the_first_three(written):
+    asked = pairs("paraphrased_events.tsv")
+    found = [
+        summary in [hit.item.summary for hit in written.events.search(question, limit=3)]
+        for summary, question in asked
+    ]
+    assert len(found) == 100 and sum(found) >= 95  # .98 when they were first asked
+
+
+def test_the_fact_is_among_the_first_three(written):
+    asked = pairs("paraphrased_facts.tsv")
+    found = [
+        [subject, predicate, object_]
+        in [
+            [hit.item.subject, hit.item.predicate, hit.item.object]
+            for hit in written.facts.search(question, limit=3)
+        ]
+        for subject, predicate, object_, question in asked
+    ]
+    assert len(found) == 100 and sum(found) >= 97  # 1.00 when they were first asked
+
+
+# -- the score, beside its equation -------------------------------------------------------------
+
+WORDS = ["tea", "cello", "rome", "oslo", "boat", "lamp"]
+FACT = st.tuples(
+    st.sampled_from(["Ann", "Ben", "Eve"]),
+    st.sampled_from(["likes", "lives_in"]),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
+)
+
+
+def by_the_equation(texts, starts, question, now):
+    """Return the score of each surface; ``starts``: when each was recorded, in microseconds."""
+    analyzer, weights, limits = Analyzer(), Contextual(), PAPER_THRESHOLDS
+    held = [[word for word in analyzer.sequence(text) if word] for text in texts]
+    terms = analyzer.query(question).terms
+    count, mean = len(held), sum(map(len, held)) / len(held)
+    idf = {
+        term: math.log1p((count - df + 0.5) / (df + 0.5))
+        for term in terms
+        for df in [sum(term in words for words in held)]
+    }
+    bm25 = [
+        sum(
+            idf[term] * f / (f + 0.9 * (0.6 + 0.4 * len(words) / mean))
+            for term in terms
+            if (f := words.count(term))
+        )
+        for words in held
+    ]
+    best = max(range(count), key=lambda place: (bm25[place], -place))
+    sure = 1.0
+    if bm25[best] and held[best][0] not in terms:  # the subject is first in a text
+        sure = certainty(bm25[best], count)
+        sure = 1.0 if sure > CERTAIN else sure
+    model = WordVectors()
+    asked = model.embed_query(question)
+    cosines = [float(model.embed_query(text) @ asked) for text in texts]
+    small = 1 + SIMILARITY * smallness(count)
+    return [
+        weights.keyword * sure * score / sum(idf.values())
+        + small * max((cosine - limits.semantic) / (limits.entry - limits.semantic), -1)
+        + FRESH * 2 ** -((now - start) / HALVED)
+        for score, cosine, start in zip(bm25, cosines, starts, strict=True)
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    said=st.lists(FACT, min_size=3, max_size=12, unique=True),
+    names=st.sampled_from(["Ann", "Ben", "Ann Ben Eve"]),
+    rest=st.lists(st.sampled_from(WORDS), max_size=3),
+)
+def test_the_score_is_that_of_the_equation(tmp_path_factory, said, names, rest):
+    question = " ".join([names, *rest])
+    with recollex.open(tmp_path_factory.mktemp("s"), embedder=WordVectors()) as store:
+        agent = store.agent("a")
+        for day, (subject, predicate, object_) in enumerate(said):
+            agent.facts.add(
+                subject, predicate, recollex.Text(object_), recorded_at=START + timedelta(day)
+            )
+        hits = agent.facts.search(question, limit=100)
+        now = START + timedelta(len(said) - 1)
+    micros = [int((START + timedelta(day)).timestamp() * 1e6) for day in range(len(said))]
+    texts = [f"{one} {two.replace('_', ' ')} {three}" for one, two, three in said]
+    expected = by_the_equation(texts, micros, question, int(now.timestamp() * 1e6))
+    assert sorted(hit.text for hit in hits) == sorted(texts)
+    scores = [expected[texts.index(hit.text)] for hit in hits]
+    assert scores == pytest.approx([hit.score for hit in hits], abs=3e-3)
+    assert all(one.score >= two.score for one, two in pairwise(hits))
+
+
+def test_many_are_searched_as_few_are(alice):
+    with alice.transaction() as tx:
+        for n in range(5_000):
+            tx.facts.add(f"person {n}", "likes", f"{WORDS[n % 6]} {n}")
+    assert alice.engine.facts().columns.surfaces.rows > 4096 > SCANNED_FROM
+    for number in (0, 77, 4_999):
+        found = alice.facts.search(f"What does person {number} like?", limit=2)
+        assert found[0].item.subject == f"person {number}"
+        exact = alice.engine.search(alice.facts.view(), "tea 77", ("fact",), 1, exact=True)
+        assert exact == alice.engine.search(alice.facts.view(), "tea 77", ("fact",), 1)
+
+
+# -- what a cut shows ---------------------------------------------------------------------------
+
+
+def test_a_corrected_fact_is_found_as_it_is_and_a_cut_finds_it_as_it_was(alice):
+    id = alice.facts.add("Ann", "lives_in", "Rome", recorded_at=START)
+    alice.facts.correct(id, object="Oslo", recorded_at=START + timedelta(2))
+    text = "Where does Ann live in"
+    assert [hit.text for hit in alice.facts.search(text)] == ["Ann lives in Oslo"]
+    then = START + timedelta(1)
+    for found in (alice.facts.search(text, as_recorded=then), alice.at(then).facts.search(text)):
+        assert [hit.text for hit in found] == ["Ann lives in Rome"]
+    alice.facts.archive(id)
+    assert alice.facts.search(text) == []
+
+
+def test_as_world_looks_at_the_span(alice):
+    alice.facts.add("Ann", "lives_in", "Rome", valid=(START, START + timedelta(10)))
+    alice.events.add("Ann moved.", span=(START, START + timedelta(1)))
+    asked = [START - timedelta(1), START + timedelta(5), START + timedelta(20)]
+    assert [len(alice.facts.search("Ann", as_world=at)) for at in asked] == [0, 1, 0]
+    assert [len(alice.events.search("Ann", as_world=at)) for at in asked] == [0, 1, 1]
+
+
+def test_the_fresher_of_two_that_say_the_same_is_first(alice):
+    for day, who in ((0, "Ann"), (90, "Ben")):
+        began, at = START + timedelta(day), START + timedelta(90 + day)
+        alice.facts.add(who, "broke", "the lamp", valid=(began, None), id=who, recorded_at=at)
+    found = alice.facts.search("broke the lamp")
+    assert [hit.item.id for hit in found] == ["Ben", "Ann"]
+    at = START + timedelta(95)
+    found = alice.facts.search("broke the lamp", as_world=START + timedelta(95))
+    assert [hit.item.id for hit in found] == ["Ben", "Ann"]
+
+
+def test_an_event_is_hidden_with_a_fact_that_it_includes_and_so_is_its_episode(alice):
+    fact = alice.facts.add("Ann", "lives_in", "Rome")
+    event = alice.events.add("Ann moved to Rome.", facts=fact, participants={"Ben": "driver"})
+    alice.events.add_episode("A year of moves", [event])
+    hit = alice.events.search("Who drove? Ben, the driver")[0]
+    assert hit.text == "Ann moved to Rome. With Ben (driver)."
+    assert hit.item.id == event and "keyword" in hit.ranks
+    assert alice.events.search_episodes("moves")[0].item.title == "A year of moves"
+    alice.facts.archive(fact)
+    assert alice.events.search("Ann moved") == alice.events.search_episodes("moves") == []
+
+
+def test_an_event_that_is_undone_is_found_by_its_status_alone(alice):
+    event = alice.events.add("The lamp broke.")
+    alice.events.add_episode("A dark week", [event])
+    alice.facts.undo(alice.log(op="upsert_event")[-1].op)
+    assert alice.events.get(event).status == "archived"
+    assert alice.events.search("lamp") == []
+    assert alice.recall("lamp", kinds=("event", "fact")).hits == ()
+    assert alice.events.search("lamp", status="archived")[0].item.id == event
+
+
+def test_conditions_narrow_the_search(alice):
+    for who in ("Ann", "Ben"):
+        alice.facts.add(who, "likes", "tea")
+        alice.facts.add(who, "owns", "a boat")
+        alice.events.add(f"{who} broke the lamp.", participants=[who])
+    found = alice.facts.search("tea", subject="Ben")
+    assert [hit.text for hit in found] == ["Ben likes tea", "Ben owns a boat"]
+    assert len(alice.facts.search("tea", predicate="likes", limit=1)) == 1
+    assert alice.facts.search("tea", subject="Eve") == []
+    assert [hit.item.summary for hit in alice.events.search("lamp", participant="Ann")] == [
+        "Ann broke the lamp."
+    ]
+
+
+def test_arguments_are_checked(alice):
+    alice.facts.add("Ann", "likes", "tea")
+    for call in (
+        lambda: alice.facts.search(""),
+        lambda: alice.facts.search("tea", limit=0),
+        lambda: alice.facts.search("tea", query_embedding=[1.0]),
+        lambda: alice.recall("tea", kinds="facts"),
+        lambda: alice.recall("tea", kinds=()),
+        lambda: alice.recall("", kinds=("memory", "fact"), tags=["x"]),
+        lambda: alice.recall("tea", kinds="fact", pack="subgraph"),
+        lambda: alice.recall("tea", kinds="fact", min_confidence=0.5),
+    ):
+        with pytest.raises(recollex.errors.InputError):
+            call()
+
+
+# -- beside memories ------------------------------------------------------------------------------
+
+
+def test_they_are_recalled_beside_memories_or_alone(alice):
+    told(alice)
+    plain = alice.recall("Where does Ann live?")
+    mixed = alice.recall("Where does Ann live?", kinds=ALL)
+    assert [memory.to_dict() for memory in mixed] == [memory.to_dict() for memory in plain]
+    assert plain.beside is None and [hit.kind for hit in plain.hits] == ["memory", "memory"]
+    assert [hit.kind for hit in mixed.hits[:2]] == ["memory", "memory"]
+    assert {hit.kind for hit in mixed.hits[2:]} == {"fact", "event", "episode"}
+    assert "hits" not in plain.to_dict() and len(mixed.to_dict()["hits"]) == 6
+    assert mixed.to_prompt().splitlines()[0].endswith("source: web] Ann lives in Rome.")
+    assert "[fact; trusted as web] Ann lives in Rome" in mixed.to_prompt()
+    alone = alice.recall("Where does Ann live?", kinds="fact")
+    assert len(alone) == 0 and [hit.item.id for hit in alone.hits] == ["f1", "f2"]
+    assert alone.to_prompt().startswith("[fact] Ann lives in Rome")
+
+
+def test_one_budget_and_one_limit_hold_for_all(alice):
+    told(alice)
+    for most in (5, 12, 25, 60):
+        found = alice.recall("Where does Ann live?", kinds=ALL, max_tokens=most)
+        counted = alice.engine.counter().count(found.to_prompt())
+        assert counted <= found.tokens <= most
+    limited = alice.recall("Where does Ann live?", kinds=ALL, limit=3)
+    assert [hit.kind == "memory" for hit in limited.hits] == [True, True, False]
+
+
+def test_with_filters_a_fact_must_cite_an_admitted_memory(alice):
+    told(alice)
+    found = alice.recall("Where does Ann live?", kinds=ALL, tags=["home"])
+    ids = [(hit.kind, hit.item.id) for hit in found.hits]
+    assert sorted(ids) == [("episode", "p1"), ("event", "e1"), ("fact", "f1"), ("memory", "m1")]
+    trusted = alice.recall("Where does Ann live?", kinds=ALL, trust="user")
+    assert trusted.hits == ()
+
+
+def test_a_search_that_fails_leaves_the_memories(alice, monkeypatch):
+    told(alice)
+    monkeypatch.setattr("recollex_engine.agents.readable_agent.search_surfaces", lambda *_: 1 / 0)
+    found = alice.recall("Where does Ann live?", kinds=ALL)
+    assert len(found) == 2 and found.beside.hits == ()
+    assert found.trace.errors["surfaces"].startswith("ZeroDivisionError")
+
+
+def test_a_pack_starts_from_what_the_question_asks_for(alice):
+    with alice.transaction() as tx:
+        memory = tx.retain("Something was written in a letter.", id="m1")
+        fact = tx.facts.add("Ben", "plays", "the cello", evidence=memory)
+        tx.events.add("A concert was given.", facts=fact)
+        for n in range(40):
+            tx.retain(f"Who plays the cello in letter {n}?")
+    packed = alice.recall("Who plays the cello?", limit=3, pack=recollex.Packing(seeds=3)).subgraph
+    assert [fact.object for fact in packed.facts] == ["the cello"]
+
+
+def test_the_texts_of_all_kinds_of_objects():
+    day = 86_400_000_000
+    always = [-(2**63) + 1, 2**63 - 1]
+    for record, said in (
+        ({"entity": ["Rome", 1]}, "Rome"),
+        ({"number": 3.0}, "3"),
+        ({"number": 0.5}, "0.5"),
+        ({"boolean": True}, "yes"),
+        ({"boolean": False}, "no"),
+        ({"time": 2 * day}, "January 3, 1970"),
+        ({"text": "blue"}, "blue"),
+        ({"mention": recollex.Mention("d", (0, 3), "red").to_json()}, "red"),
+    ):
+        content = {"subject": ["Ann", 0], "predicate": "p", "object": record, "valid": always}
+        assert surface_of("upsert_edge", content) == f"Ann p {said}"
+    spans = (
+        ((0, day), "January 1, 1970 to January 2, 1970"),
+        ((always[0], 0), "until January 1, 1970"),
+    )
+    for span, said in spans:
+        content = {"summary": "It was.", "edges": [], "span": span}
+        assert surface_of("upsert_event", content) == f"It was. {said}"
+
+
+# -- surfaces of words alone ------------------------------------------------------------------
+
+
+def test_a_fact_that_is_not_embedded_is_found_by_its_words(alice):
+    told = [(f"E{number}", f"R{number % 7}", f"E{number + 1}") for number in range(40)]
+    for place, triple in enumerate(told):
+        alice.facts.add(*triple, id=str(place), embed=place % 3 == 0)
+    surfaces = alice.engine.facts().columns.surfaces
+    kinds, versions = surfaces.array("kind"), surfaces.array("version")
+    held = surfaces.with_vectors(surfaces.rows)
+    assert versions[held[kinds[held] == 0]].tolist() == list(range(0, 40, 3))
+    assert alice.facts.search("E12 R5 E13", limit=1)[0].item.id == "12"
+    hit = alice.facts.search("E10 R3 E11", limit=1)[0]
+    assert hit.item.id == "10" and list(hit.ranks) == ["keyword"]
+    near = alice.tools.semantic_retrieve("E12 R5 E13", limit=40)
+    assert near.facts[0].id == "12"
+    assert {int(fact.id) % 3 for fact in near.facts} == {0}
+    alice.checkpoint()
+    assert alice.verify().ok
+
+
+def test_a_store_of_facts_without_vectors_holds_no_vector(tmp_path):
+    with recollex.open(tmp_path / "s", embedder=WordVectors()) as store:
+        for name, embed in (("with", True), ("without", False)):
+            agent = store.agent(name)
+            with agent.transaction() as tx:
+                for number in range(200):
+                    tx.facts.add(f"E{number}", "knows", f"E{number + 1}", embed=embed)
+            agent.checkpoint()
+        sizes = [store.agent(name).stats().bytes_on_disk for name in ("with", "without")]
+        vectors = store.agent("without").engine.facts().columns.column["surface_vector"]
+        assert vectors.count == 0 and sizes[0] - sizes[1] > 200 * 64 * 3  # column, codes, log
+    with recollex.open(tmp_path / "s", embedder=WordVectors()) as store:
+        assert store.agent("without").facts.search("E0 knows", limit=1)[0].item.object == "E1"
+
+
+def test_posting_lists_find_what_chains_find(tmp_path, monkeypatch):
+    rng = random.Random(5)
+    told = [(f"E{rng.randrange(9)}", f"R{rng.randrange(4)}", f"E{rng.randrange(9)}")
+            for _ in range(150)]  # fmt: skip
+    with recollex.open(tmp_path / "s", embedder=WordVectors()) as store:
+        listed, chained = store.agent("listed"), store.agent("chained")
+        for place, triple in enumerate(told):
+            for agent in (listed, chained):
+                agent.facts.add(*triple, id=str(place), embed=place % 2 == 0)
+                if place % 5 == 4:
+                    agent.facts.archive(str(place - 3))
+            if place % 10 < 9:
+                continue
+            for query in ("E1 R2 E3", "R0", "E8 unheard", "E4 E5 R1 R3"):
+                expected = chained.facts.search(query, limit=7)
+                words = chained.tools.lexical_retrieve(query, limit=7)
+                with monkeypatch.context() as patch:
+                    patch.setattr(surfaces, "UNLISTED", 12)
+                    patch.setattr(surfaces, "SEGMENT", 32)
+                    found = listed.facts.search(query, limit=7)
+                    lists = listed.tools.lexical_retrieve(query, limit=7)
+                assert [(hit.item.id, hit.ranks) for hit in found] == [
+                    (hit.item.id, hit.ranks) for hit in expected
+                ]
+                scores = [hit.score for hit in expected]  # they were recorded at other times
+                assert [hit.score for hit in found] == pytest.approx(scores, abs=1e-6)
+                assert [fact.id for fact in lists.facts] == [fact.id for fact in words.facts]
+        index = listed.engine.facts().columns.surfaces.words(0)
+        assert len(index.segments) == 5 and index.end > 128
+        assert not chained.engine.facts().columns.surfaces.words(0).segments

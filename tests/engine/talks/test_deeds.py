@@ -1,0 +1,52 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_engine.clock import to_micros
+from recollex_engine.talks.deeds import read_deeds
+
+AT = to_micros(datetime(2023, 7, 12, 15, tzinfo=UTC), "at")
+DEEDS = {
+    "I just signed up for a pottery class yesterday.": (
+        "Ann",
+        "signed up for",
+        "pottery class",
+        11,
+    ),
+    "On Monday I met Eve at the pool.": ("Ann", "met", "Eve at the pool", 10),
+    "We visited the Louvre on 3 July with my sister.": ("Ann", "visited", "Louvre", 3),
+    "My brother ran a marathon last Sunday!": ("Ann's brother", "ran", "marathon", 9),
+    "I finished my book and printed it on 4 July.": ("Ann", "finished", "book", 4),
+}
+NOTHING = [
+    "I visited the Louvre.",
+    "We will visit the Louvre on 3 August.",
+    "Did you visit the Louvre yesterday?",
+    "I never met Eve on Monday.",
+    "Ben says I met Eve on Monday.",
+    "If I met Eve on Monday, I forgot it.",
+    "I met her on Monday.",
+    "Just visited the Louvre on 3 July.",
+]
+
+
+@pytest.mark.parametrize("text", DEEDS)
+def test_a_dated_deed_is_told(text: str) -> None:
+    (deed,) = read_deeds(f"Ann: {text}", "Ann", AT)
+    day = to_micros(datetime(2023, 7, DEEDS[text][3], tzinfo=UTC), "day")
+    assert (deed.subject, deed.predicate, deed.value) == DEEDS[text][:3]
+    assert (deed.start, deed.end) == (day, day + 86_400_000_000)
+
+
+@pytest.mark.parametrize("text", NOTHING)
+def test_other_sentences_tell_none(text: str) -> None:
+    assert read_deeds(text, "Ann", AT) == []
+
+
+@given(st.text(max_size=80))
+@settings(deadline=None)
+def test_any_text_can_be_read(text: str) -> None:
+    for deed in read_deeds(text, "Ann", AT):
+        assert deed.value and deed.start < deed.end
