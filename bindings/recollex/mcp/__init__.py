@@ -1,0 +1,1 @@
+"""The tools, resources and prompts by which assistants use a memory over MCP; see docs/mcp.md."""

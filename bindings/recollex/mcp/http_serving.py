@@ -1,0 +1,109 @@
+"""The MCP server over streamable HTTP: at /mcp, with the tokens of `recollex serve`."""
+
+import asyncio
+import json
+import signal
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+
+from recollex.http.unsignalled_server import UvicornServer
+from recollex.mcp.agents import PRINCIPAL, Agents
+from recollex.server.access import Access, check_exposed
+from recollex_engine.errors import InputError, UnauthorizedError
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+PATH = "/mcp"
+LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+def serve_http(
+    server: MCPServer[Any],
+    agents: Agents,
+    host: str,
+    port: int,
+    access: Access,
+    *,
+    insecure: bool,
+    ready: Callable[[str], None],
+) -> None:
+    """Serve over HTTP until SIGINT or SIGTERM. ``ready`` is called with the address.
+
+    Raises `InputError` for an address that others reach without tokens, or without TLS unless
+    ``insecure``, or that cannot be listened on.
+    """
+    if host not in LOCAL:
+        check_exposed(host, access, encrypted=insecure)
+    app = Guarded(server.streamable_http_app(streamable_http_path=PATH, host=host), access)
+    listening = _listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    config = uvicorn.Config(app, log_level="warning", lifespan="on", timeout_graceful_shutdown=5)
+    agents.start()
+    try:
+        ready(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
+        asyncio.run(_serve(UvicornServer(config), listening))
+    finally:
+        listening.close()
+        agents.close()
+
+
+async def _serve(server: UvicornServer, listening: socket.socket) -> None:
+    def stop() -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop)
+    await server.serve(sockets=[listening])
+
+
+class Guarded:
+    """An application whose requests need a token, if tokens are known."""
+
+    def __init__(self, app: Any, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 401 to a request without a known token, and hand on all others."""
+        if scope["type"] == "http" and not self._access.open:
+            try:
+                scope[PRINCIPAL] = self._access.principal(_token(scope))
+            except UnauthorizedError as error:
+                await _refuse(send, str(error))
+                return
+        await self._app(scope, receive, send)
+
+
+def _token(scope: Scope) -> str | None:
+    for name, value in scope["headers"]:
+        kind, _, token = value.decode("latin-1").partition(" ")
+        if name == b"authorization" and kind.lower() == "bearer":
+            return str(token.strip())
+    return None
+
+
+async def _refuse(send: Send, said: str) -> None:
+    error = {"code": -32600, "message": f"{said}: Authorization: Bearer TOKEN"}
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+    headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
+    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise InputError(f"cannot listen on {host}:{port}: {error.strerror}") from None
+    return listening
