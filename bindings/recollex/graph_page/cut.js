@@ -1,9 +1,9 @@
 "use strict";
-// The nodes and edges of the cut at a time, by the rules of recollex: a version is visible from its
-// recording until it is closed; an event needs every fact that it includes; merged entities are one
-// entity from the time of the merge.
-
-const MANY_VALUED = new Set(["has_attr", "mentioned_in"]);
+// The nodes and edges of the cut at a recorded time and perhaps a time of the world, by the rules of
+// recollex: a version is visible from its recording until it is closed; an event needs every fact
+// that it includes; merged entities are one entity from the time of the merge. At a time of the
+// world, a fact holds within its valid time, a memory from its event until the end of its validity,
+// and an event has begun.
 
 function versionAt(versions, moment) {
   let found = null;
@@ -28,7 +28,13 @@ function rootsAt(merges, moment) {
   return top;
 }
 
-function cutAt(drawing, moment) {
+function holds(item, world) {
+  return world === null || ((item.start === null || item.start <= world) &&
+    (item.end === null || item.end === undefined || world < item.end));
+}
+
+// world: microseconds, or null for any time.
+function cutAt(drawing, moment, world) {
   const root = rootsAt(drawing.merges, moment);
   const nodes = new Map(), edges = [], named = new Map();
   const add = (kind, number, label, item, version) =>
@@ -46,38 +52,39 @@ function cutAt(drawing, moment) {
   };
 
   for (const memory of drawing.memories) {
-    if (versionAt([memory], moment)) add("memory", memory.number, memory.text, memory, memory);
+    if (versionAt([memory], moment) && holds(memory, world)) {
+      add("memory", memory.number, memory.text, memory, memory);
+    }
   }
-  const rivals = new Map();
+  const many = new Set(drawing.many_valued), compared = [];
   for (const fact of drawing.facts) {
     const version = versionAt(fact.versions, moment);
-    if (!version) continue;
+    if (!version || !holds(version, world)) continue;
     const key = "fact:" + fact.number;
     const value = version.object === null ? String(version.value) : called(root(version.object));
     const text = called(root(version.subject)) + " " + version.predicate + " " + value;
     add("fact", fact.number, text, fact, version);
+    nodes.get(key).value = value;
     link(key, "subject", name(version.subject));
     if (version.object !== null) link(key, "object", name(version.object));
     for (const memory of version.cites) {
       if (nodes.has("memory:" + memory)) link(key, "evidence", "memory:" + memory);
     }
-    if (!MANY_VALUED.has(version.predicate)) {
-      const about = root(version.subject) + " " + version.predicate;
-      const same = version.object === null ? version.kind + " " + JSON.stringify(version.value)
-        : "entity " + root(version.object);
-      if (!rivals.has(about)) rivals.set(about, []);
-      for (const rival of rivals.get(about)) {
-        const one = rival.version, other = version;
-        const overlap = (one.start === null || other.end === null || one.start < other.end) &&
-          (other.start === null || one.end === null || other.start < one.end);
-        if (overlap && rival.same !== same) link(rival.key, "conflicts_with", key);
-      }
-      rivals.get(about).push({ key, version, same });
-    }
+    if (many.has(version.predicate)) continue;
+    compared.push({
+      key, start: version.start, end: version.end,
+      about: root(version.subject) + " " + version.predicate,
+      same: version.object === null ? version.kind + " " + JSON.stringify(version.value)
+        : "entity " + root(version.object),
+    });
   }
+  const { conflicts, follows } = rivals(compared);
+  for (const [one, other] of conflicts) link(one, "conflicts_with", other);
+  for (const [one, other] of follows) link(one, "followed_by", other);
   for (const event of drawing.events) {
     const version = versionAt(event.versions, moment);
-    if (version && version.includes.every((fact) => nodes.has("fact:" + fact))) {
+    if (version && holds(version, world) &&
+        version.includes.every((fact) => nodes.has("fact:" + fact))) {
       add("event", event.number, version.summary, event, version);
     }
   }

@@ -1,6 +1,16 @@
 "use strict";
-// Makes the elements of the page. Every text is inserted as text, never as HTML.
+// What is drawn, and the elements of the page. Every text is inserted as text, never as HTML.
 
+const find = (id) => document.getElementById(id);
+const drawing = JSON.parse(find("drawing").textContent);
+const KINDS = ["event", "fact", "entity", "memory", "episode"];
+const RELATIONS = {
+  includes_fact: "includes fact", subject: "subject", object: "object", evidence: "evidence",
+  has_participant: "participant", conflicts_with: "conflicts with", followed_by: "followed by",
+  mentions: "mentions", related_to: "related to", subevent_of: "part of", causes: "causes",
+  corefers: "is the same as", aggregates: "holds event",
+};
+const DIRECTED = new Set(["followed_by", "related_to", "subevent_of", "causes", "corefers"]);
 const SVG = "http://www.w3.org/2000/svg";
 
 function make(name, attributes, parent) {
@@ -24,7 +34,7 @@ const short = (text, most) => {
 const written = (moment) => {
   const date = new Date(moment / 1000);
   return Number.isNaN(date.getTime()) ? String(moment)
-    : date.toISOString().slice(0, 19).replace("T", " ") + " UTC";
+    : date.toISOString().slice(0, 19).replace("T", " ").replace(/ 00:00:00$/, "") + " UTC";
 };
 const span = (ends) => {
   const [start, end] = ends.map((each) => each && each.replace("T00:00:00+00:00", "")
@@ -36,6 +46,7 @@ const span = (ends) => {
 // -- shapes -----------------------------------------------------------------------------------
 
 const SIZE = { event: 13, fact: 7, entity: 11, memory: 7, episode: 13 };
+const REACHES = { event: 1, fact: 1.2, entity: 1, memory: 1, episode: 1 }; // of a shape, in sizes
 
 function shape(kind, parent, x = 0, y = 0, size = SIZE[kind]) {
   const at = { class: "shape" };

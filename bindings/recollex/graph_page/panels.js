@@ -1,6 +1,9 @@
 "use strict";
 // Legend, search and details: what is shown beside the graph.
 
+const hiddenKinds = new Set(), hiddenRelations = new Set();
+let chosen = null, hits = null;
+
 function legend(cut) {
   const count = (items, of) => {
     const found = new Map();
@@ -22,7 +25,7 @@ function legend(cut) {
     });
     return button;
   };
-  find("legend").replaceChildren(
+  find("legend").querySelector("nav").replaceChildren(
     ...KINDS.filter((kind) => kinds.has(kind)).map((kind) =>
       row(kind, kind, kinds.get(kind), hiddenKinds, (icon) => shape(kind,
         make("g", { class: "node " + kind }, icon), 12, 8, 6))),
@@ -35,12 +38,13 @@ function legend(cut) {
 }
 
 function search() {
-  const words = find("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const typed = find("search").value.trim();
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   hits = null;
   if (words.length) {
     hits = new Set([...shown.nodes.values()].filter((node) => {
-      const text = (node.label + " " + (node.item.id || "")).toLowerCase();
-      return words.every((word) => text.includes(word));
+      const text = node.label.toLowerCase();
+      return node.item.id === typed || words.every((word) => text.includes(word));
     }).map((node) => node.key));
   }
   find("found").textContent = hits ? hits.size + " found" : "";
@@ -65,6 +69,7 @@ function light() {
     line.classList.toggle("dim", Boolean(hits ? !(hits.has(edge.source) && hits.has(edge.target))
       : chosen && !touches));
   }
+  relabel();
 }
 
 function choose(key) {
@@ -97,7 +102,7 @@ function details() {
       else if (name === "event_at") say("happened", span([value, null]).replace("since ", ""));
       else if (value !== null) say(name.replace("_", " "), String(value));
     }
-    const versions = (node.item.versions || []).filter((version) => version.from <= now());
+    const versions = (node.item.versions || []).filter((version) => version.from <= recorded.at);
     if (versions.length > 1) say("versions", String(versions.length));
   }
   const rows = html("div", null, "rows");
