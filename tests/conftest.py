@@ -1,12 +1,18 @@
-"""No test may call out: each fails that looks up or contacts a host other than this one."""
+"""For all tests: none may call out, and their collection does not wait for the garbage collector.
 
+A test that looks up or contacts a host other than this one fails.
+"""
+
+import gc
 import ipaddress
 import os
 import sys
 
 import pytest
 
-pytest.register_assert_rewrite("tests.engine.erasure.traces")
+pytest.register_assert_rewrite(  # before the conftest of any folder, for all import these
+    "tests.engine.erasure.traces", "tests.engine.faults.small_store"
+)
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # models are those of packages and of the cache
 
@@ -51,3 +57,14 @@ def nothing_calls_out():
     called = CALLED[:]
     CALLED.clear()
     assert called == []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect garbage seldom: pytest holds the syntax trees of all tests, which are no garbage."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 50)
+    try:
+        return (yield)
+    finally:
+        gc.set_threshold(*before)

@@ -28,12 +28,15 @@ PAGES = [
     "CHANGELOG.md",
     *found("docs/**/*.md"),
     *found("bindings/*.md"),
+    "bindings/js/README.md",
     *found("bench/**/README.md"),
 ]
 RUNS = found("bench/runs/*/*.md")
 MOST_BYTES = {"README.md": 9 * 1024, "ARCHITECTURE.md": 10 * 1024}
-OWN_TESTS = {"bindings/SERVER.md"}  # tests/bindings/test_server_page.py starts a server for it
-LASTING = {"serve", "top"}  # subcommands that go on until they are ended
+# tests/bindings/test_server_page.py and tests/bindings/js/test_js.py start servers for these.
+OWN_TESTS = {"bindings/SERVER.md", "bindings/js/README.md"}
+LASTING = {"mcp", "serve", "studio", "top"}  # subcommands that go on until they are ended
+INSTALLING = (["pip", "install"], ["npm", "install"], ["git", "clone"])
 
 
 def text_of(page: str) -> str:
@@ -136,7 +139,7 @@ def test_a_shell_line_can_be_typed(line: str) -> None:
         elif words[0] == "recollex":
             subcommands.build().parse_args(words[1:])  # leaves with a message when it is wrong
         else:
-            assert words[:2] in (["pip", "install"], ["git", "clone"]) or words[0] in {"cd", "echo"}
+            assert words[:2] in INSTALLING or words[0] in {"cd", "echo"}
 
 
 def test_examples_in_help_can_be_typed() -> None:

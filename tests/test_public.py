@@ -16,29 +16,47 @@ from recollex_engine import errors
 
 BINDINGS = Path(__file__).parents[1] / "bindings"
 PUBLIC = [
+    "Accesses",
     "Agent",
+    "AgentSummary",
     "Backup",
     "BackupRun",
     "BackupVerification",
+    "Cancellation",
     "Closure",
     "Conflict",
+    "Consolidation",
+    "Contexts",
+    "Conversation",
     "Diagnosis",
     "Difference",
+    "DocumentNode",
     "Encoder",
     "Entity",
+    "EntityMatch",
     "Episode",
     "Erasure",
     "Event",
     "Expiry",
+    "Extraction",
     "Fact",
     "FactList",
     "GivenVectors",
+    "Hit",
+    "Ingestion",
+    "Investigation",
+    "Job",
+    "JointRecall",
+    "LanguageModel",
     "LogEntry",
     "LogHead",
     "Memory",
     "Mention",
+    "MentionNode",
+    "Opinion",
     "Packing",
     "Predecessor",
+    "Profile",
     "Recall",
     "Restoration",
     "Retention",
@@ -47,6 +65,7 @@ PUBLIC = [
     "Store",
     "Subgraph",
     "Text",
+    "Thought",
     "Trace",
     "Transaction",
     "Verification",
@@ -58,6 +77,8 @@ PUBLIC = [
     "errors",
     "export_memories",
     "import_memories",
+    "ingest",
+    "llm",
     "load_encoder",
     "open",
     "presets",
@@ -71,6 +92,7 @@ PUBLIC = [
 MODULES = sorted(
     ".".join(path.relative_to(BINDINGS).with_suffix("").parts).removesuffix(".__init__")
     for path in BINDINGS.rglob("*.py")
+    if path.parent.name != "adapters"  # tests/adapters has theirs, where their frameworks are
 )
 
 

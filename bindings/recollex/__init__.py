@@ -17,22 +17,26 @@ from typing import TYPE_CHECKING, Any
 from recollex.api.version import VERSION
 
 if TYPE_CHECKING:
+    from recollex import errors
     from recollex.api.agent import Agent
     from recollex.api.backups import Backup, backups, restore, verify_backup
+    from recollex.api.conversation import Conversation
     from recollex.api.doctoring import doctor
     from recollex.api.erased_copies import erase_in_copy
+    from recollex.api.language_models import llm
     from recollex.api.log_replay import replay
     from recollex.api.memory_files import export_memories, import_memories
     from recollex.api.reembedding import reembed
     from recollex.api.store import Store, open
     from recollex.api.transaction import Transaction
     from recollex.client.store import connect
-    from recollex_engine import errors
+    from recollex.imports.ingest import Ingestion, ingest
     from recollex_engine.agents.difference import Difference
     from recollex_engine.agents.doctor import Diagnosis
     from recollex_engine.agents.log_head import LogHead
     from recollex_engine.agents.logbook import LogEntry
     from recollex_engine.agents.stats import Stats
+    from recollex_engine.agents.summary import AgentSummary
     from recollex_engine.agents.verification import Verification
     from recollex_engine.backup.backup import BackupRun
     from recollex_engine.backup.restoring import Restoration
@@ -41,46 +45,78 @@ if TYPE_CHECKING:
     from recollex_engine.domain.literals import Mention, Source, Text
     from recollex_engine.domain.packing_options import Packing
     from recollex_engine.domain.retention import Expiry, Retention
+    from recollex_engine.episodic.contexts import Contexts
+    from recollex_engine.episodic.investigation import Investigation
     from recollex_engine.facts.entities import Entity
     from recollex_engine.facts.episodes import Episode
     from recollex_engine.facts.events import Event
     from recollex_engine.facts.facts import Conflict, Fact, FactList
+    from recollex_engine.facts.hits import Hit
+    from recollex_engine.facts.provenance import DocumentNode, MentionNode
+    from recollex_engine.llm.cancellation import Cancellation
+    from recollex_engine.llm.language_model import LanguageModel
+    from recollex_engine.mind.entity_resolution import EntityMatch
+    from recollex_engine.mind.jobs import Extraction, Job
+    from recollex_engine.mind.opinions import Opinion
+    from recollex_engine.mind.profile import Profile
+    from recollex_engine.mind.thought import Thought
     from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given_vectors import GivenVectors
+    from recollex_engine.recall.joint_recall import JointRecall
     from recollex_engine.recall.memory import Memory
     from recollex_engine.recall.predecessor import Predecessor
     from recollex_engine.recall.recall import Recall
     from recollex_engine.recall.subgraph import Subgraph
+    from recollex_engine.state.accesses import Accesses
     from recollex_engine.state.closure import Closure
+    from recollex_engine.talks.consolidation import Consolidation
     from recollex_engine.talks.write_policy import WritePolicy
     from recollex_engine.trace import Trace
 
 __version__ = VERSION
 
 __all__ = [
+    "Accesses",
     "Agent",
+    "AgentSummary",
     "Backup",
     "BackupRun",
     "BackupVerification",
+    "Cancellation",
     "Closure",
     "Conflict",
+    "Consolidation",
+    "Contexts",
+    "Conversation",
     "Diagnosis",
     "Difference",
+    "DocumentNode",
     "Encoder",
     "Entity",
+    "EntityMatch",
     "Episode",
     "Erasure",
     "Event",
     "Expiry",
+    "Extraction",
     "Fact",
     "FactList",
     "GivenVectors",
+    "Hit",
+    "Ingestion",
+    "Investigation",
+    "Job",
+    "JointRecall",
+    "LanguageModel",
     "LogEntry",
     "LogHead",
     "Memory",
     "Mention",
+    "MentionNode",
+    "Opinion",
     "Packing",
     "Predecessor",
+    "Profile",
     "Recall",
     "Restoration",
     "Retention",
@@ -89,6 +125,7 @@ __all__ = [
     "Store",
     "Subgraph",
     "Text",
+    "Thought",
     "Trace",
     "Transaction",
     "Verification",
@@ -100,6 +137,8 @@ __all__ = [
     "errors",
     "export_memories",
     "import_memories",
+    "ingest",
+    "llm",
     "load_encoder",
     "open",
     "presets",
@@ -114,30 +153,49 @@ _HOMES = {
     "Backup": "recollex.api.backups",
     "BackupRun": "recollex_engine.backup.backup",
     "BackupVerification": "recollex_engine.backup.verification",
+    "Cancellation": "recollex_engine.llm.cancellation",
+    "Thought": "recollex_engine.mind.thought",
     "Closure": "recollex_engine.state.closure",
     "Conflict": "recollex_engine.facts.facts",
+    "Conversation": "recollex.api.conversation",
+    "Consolidation": "recollex_engine.talks.consolidation",
+    "Contexts": "recollex_engine.episodic.contexts",
     "Diagnosis": "recollex_engine.agents.doctor",
     "Difference": "recollex_engine.agents.difference",
+    "DocumentNode": "recollex_engine.facts.provenance",
     "Encoder": "recollex_engine.models.encoder",
     "Entity": "recollex_engine.facts.entities",
+    "EntityMatch": "recollex_engine.mind.entity_resolution",
     "Episode": "recollex_engine.facts.episodes",
     "Erasure": "recollex_engine.domain.erasure",
     "Expiry": "recollex_engine.domain.retention",
     "Retention": "recollex_engine.domain.retention",
     "Event": "recollex_engine.facts.events",
+    "Extraction": "recollex_engine.mind.jobs",
     "Fact": "recollex_engine.facts.facts",
     "FactList": "recollex_engine.facts.facts",
+    "Hit": "recollex_engine.facts.hits",
     "GivenVectors": "recollex_engine.models.given_vectors",
+    "Ingestion": "recollex.imports.ingest",
+    "Investigation": "recollex_engine.episodic.investigation",
+    "LanguageModel": "recollex_engine.llm.language_model",
     "LogEntry": "recollex_engine.agents.logbook",
     "LogHead": "recollex_engine.agents.log_head",
     "Memory": "recollex_engine.recall.memory",
     "Mention": "recollex_engine.domain.literals",
+    "MentionNode": "recollex_engine.facts.provenance",
+    "Opinion": "recollex_engine.mind.opinions",
+    "Profile": "recollex_engine.mind.profile",
     "Packing": "recollex_engine.domain.packing_options",
     "Predecessor": "recollex_engine.recall.predecessor",
     "Recall": "recollex_engine.recall.recall",
+    "Job": "recollex_engine.mind.jobs",
+    "JointRecall": "recollex_engine.recall.joint_recall",
     "Restoration": "recollex_engine.backup.restoring",
     "Source": "recollex_engine.domain.literals",
     "Stats": "recollex_engine.agents.stats",
+    "Accesses": "recollex_engine.state.accesses",
+    "AgentSummary": "recollex_engine.agents.summary",
     "Store": "recollex.api.store",
     "Subgraph": "recollex_engine.recall.subgraph",
     "Text": "recollex_engine.domain.literals",
@@ -151,6 +209,8 @@ _HOMES = {
     "erase_in_copy": "recollex.api.erased_copies",
     "export_memories": "recollex.api.memory_files",
     "import_memories": "recollex.api.memory_files",
+    "ingest": "recollex.imports.ingest",
+    "llm": "recollex.api.language_models",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.api.store",
     "reembed": "recollex.api.reembedding",
@@ -162,10 +222,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used; `import recollex` loads no kernel, no model."""
-    if name == "errors":
-        return import_module("recollex_engine.errors")
-    if name == "presets":
-        return import_module("recollex.presets")
+    if name in ("errors", "presets"):
+        return import_module(f"recollex.{name}")
     if name in _HOMES:
         if name in ("open", "connect"):
             import_module("recollex.wire.pickling")

@@ -8,8 +8,9 @@ A preset is a frozen dataclass with every choice. Take one, and replace what you
     newest_first = replace(presets.default, reranker=presets.Heuristic(recency=0.5))
     alice.recall("Where does Bob live?", preset=newest_first)
 
-The papers' presets keep their cosine thresholds (``semantic_cut``), so a recall by one of them may
-return nothing; the default returns its best, however weak.
+``tempr``, ``memora`` and ``memotrace`` keep a cosine threshold (``semantic_cut``), so a recall by
+one of them may return nothing; the default and ``satf`` return their best, however weak. What each
+paper prints, and what its preset has: `recollex_engine.ranking.presets`.
 
 >>> default.name, tempr.name, satf.arms
 ('default', 'tempr', ('semantic',))
@@ -18,6 +19,7 @@ return nothing; the default returns its best, however weak.
 from recollex_engine.dates.language_model import LanguageModelDates
 from recollex_engine.dates.many_languages import ManyLanguages
 from recollex_engine.dates.time_parser import EnglishDates
+from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
 from recollex_engine.ranking.diversity import Diversity
@@ -26,13 +28,22 @@ from recollex_engine.ranking.fusion import ReciprocalRank, ScoreSum
 from recollex_engine.ranking.heuristic_rerankers import Heuristic, MemoraHeuristic
 from recollex_engine.ranking.http_reranker import HttpReranker
 from recollex_engine.ranking.late_interaction_reranker import LateInteraction
-from recollex_engine.ranking.presets import DEFAULT, MEMORA, MEMOTRACE, SATF, TEMPR, Preset
+from recollex_engine.ranking.presets import (
+    DEFAULT,
+    MEMORA,
+    MEMOTRACE,
+    SATF,
+    TEMPR,
+    TEMPR_PRINTED,
+    Preset,
+)
 from recollex_engine.ranking.reranking import Combination
 from recollex_engine.ranking.self_anchoring import SelfAnchoring
 from recollex_engine.ranking.spreading import Spreading
 
 default = DEFAULT
 tempr = TEMPR
+tempr_printed = TEMPR_PRINTED
 memora = MEMORA
 satf = SATF
 memotrace = MEMOTRACE
@@ -55,9 +66,11 @@ __all__ = [
     "ScoreSum",
     "SelfAnchoring",
     "Spreading",
+    "Thresholds",
     "default",
     "memora",
     "memotrace",
     "satf",
     "tempr",
+    "tempr_printed",
 ]

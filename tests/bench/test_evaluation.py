@@ -191,7 +191,6 @@ def test_a_table_is_kept_as_json_page_and_plot(
     assert page.rstrip() == capsys.readouterr().out.rstrip()
     assert "| a | 0.500 [0.000, 1.000] | +0.500 [+0.500, +0.500] | 2 |" in page
     assert '"mean": 0.5' in path.read_text()
-    pytest.importorskip("matplotlib")
     plotted = [replace(section, plot="R@10") for section in table.sections]
     for name in ("first", "second"):
         report.draw(plotted, tmp_path / f"{name}.svg")

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from bench.lib import made_up
-from bench.lib.latency import Bound, Page, Section, System, claim, finish, number, race, table
+from bench.lib.latency import Bound, Page, Section, System, claim, finish, race, table
+from bench.lib.rundata import number
 from bench.lib.stages import Timed
 
 BENCHES = sorted(Path(__file__).parents[2].joinpath("bench").glob("*.py"))

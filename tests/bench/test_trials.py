@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from bench.datasets.bank import Bank, Query, Split
 from bench.datasets.realmem import of_earlier_sessions
 from bench.lib.kept_vectors import KeptVectors
@@ -109,7 +107,6 @@ def test_a_curve_is_drawn_over_its_column(tmp_path: Path) -> None:
     ]
     section = report.Section("one", rows, plot="R@10", across="p50 ms")
     bars = report.Section("two", rows, plot="R@10")
-    pytest.importorskip("matplotlib")
     first, second = tmp_path / "a.svg", tmp_path / "b.svg"
     report.draw([section, bars], first)
     report.draw([section, bars], second)

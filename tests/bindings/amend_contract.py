@@ -79,10 +79,16 @@ class AmendContract:
         assert todo.erase("todo", by="ann", why="asked").memories == 3
         assert todo.log(op="amend") == [] and todo.verify().ok
 
-    def test_the_vector_of_the_text_stays(self, todo: Any, reference: Any) -> None:
+    @pytest.mark.parametrize("together", [False, True])
+    def test_the_vector_of_the_text_stays(self, todo: Any, reference: Any, together: bool) -> None:
         vector = np.eye(64, dtype=np.float32)[3]
         todo.retain("A text of its own.", id="own", embedding=vector)
-        todo.amend("own", tags=["t"])
+        if together:
+            with todo.transaction() as tx:
+                tx.retain("Bob called back.")
+                tx.amend("own", tags=["t"])
+        else:
+            todo.amend("own", tags=["t"])
         found = todo.recall("?", query_embedding=vector, explain=True, preset="satf")
         assert found[0].id == "own" and found[0].scores["semantic"] == pytest.approx(1, abs=1e-3)
 

@@ -1,7 +1,8 @@
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,50 @@ pytest.register_assert_rewrite(
     "tests.bindings.memory_contract",
     "tests.bindings.bad_input.bad_values",
 )
+
+BROWSER_FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1280,860",
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Return a real browser without a screen, of Debian's chromium and chromium-driver."""
+    selenium = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if None in found:
+        pytest.skip("chromium and chromedriver are not on PATH: apt-get install chromium-driver")
+    options = selenium.ChromeOptions()
+    options.binary_location = found[0]
+    for flag in (*BROWSER_FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = selenium.Chrome(options=options, service=selenium.ChromeService(found[1]))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[[str], Any]]:
+    """Return a function that opens a page, which must log nothing and run no text as code."""
+
+    def open_page(page: str) -> Any:
+        path = tmp_path / "page.html"
+        path.write_text(page, encoding="utf-8")
+        browser.get(path.as_uri())
+        return browser
+
+    yield open_page
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return window.hurt") is None
 
 
 @pytest.fixture(scope="session")

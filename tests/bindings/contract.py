@@ -22,11 +22,18 @@ from tests.bindings.fact_contract import FactContract
 from tests.bindings.filter_contract import FilterContract
 from tests.bindings.memory_contract import MemoryContract
 from tests.bindings.result_contract import ResultContract
+from tests.bindings.tool_contract import ToolContract
 from tests.bindings.word_vectors import WordVectors
 
 
 class Contract(
-    MemoryContract, FactContract, ArgumentContract, ResultContract, FilterContract, AmendContract
+    MemoryContract,
+    FactContract,
+    ArgumentContract,
+    ResultContract,
+    FilterContract,
+    AmendContract,
+    ToolContract,
 ):
     @pytest.fixture
     def store(self) -> Any:
@@ -47,6 +54,68 @@ class Contract(
         assert store.agents() == ["ann", "ben"]
         assert [memory.text for memory in store.agent("ann").list()] == ["Ann is here."]
         assert store.agent("ann").name == "ann"
+
+    def test_agents_are_counted_and_deleted(self, store: Any) -> None:
+        store.agent("ann").retain_many(["Ann is here.", "Ann likes tea."])
+        ids = store.agent("ben").retain_many(["Ben is here.", "Ben was there."])
+        store.agent("ben").forget(ids[1])
+        found = store.agents(counts=True)
+        assert [(each.id, each.memories) for each in found] == [("ann", 2), ("ben", 1)]
+        for each in found:
+            stats = store.agent(each.id).stats()
+            assert isinstance(each, recollex.AgentSummary)
+            assert (each.operations, each.bytes_on_disk) == (stats.operations, stats.bytes_on_disk)
+        assert found[0].written_at == store.agent("ann").log()[-1].recorded_at
+        with pytest.raises(errors.InputError, match="counts must be"):
+            store.agents(counts="yes")
+        assert store.delete_agent("ann") is None
+        assert store.agents() == ["ben"] and store.agent("ann").count() == 0
+        assert store.agent("ann").recall("tea").ids == []
+        for name in ("ann", "nobody"):
+            with pytest.raises(errors.UnknownIdError, match=f"the store has no agent '{name}'"):
+                store.delete_agent(name)
+        store.agent("ann").retain("A new Ann.")
+        assert [memory.text for memory in store.agent("ann").list()] == ["A new Ann."]
+        assert len(store.agent("ann").recall("Who is new?")) == 1
+
+    def test_several_agents_answer_together(self, store: Any) -> None:
+        told = {
+            "ann": ["I like green tea.", "My desk is by the window."],
+            "team": ["The kitchen is on the second floor.", "Green tea is in the kitchen."],
+        }
+        for name, texts in told.items():
+            store.agent(name).retain_many(texts, id=["1", "2"], tags=[[name]] * 2)
+        found = store.recall("Where is the kitchen?", agents=["ann", "team", "nobody"], limit=2)
+        assert isinstance(found, recollex.JointRecall)
+        assert [(each.agent, each.text) for each in found] == [
+            ("team", told["team"][0]),
+            ("team", told["team"][1]),
+        ]
+        assert found.to_prompt().splitlines()[0].endswith("] The kitchen is on the second floor.")
+        assert found[0].tags == ("team",) and found.confidence == found.recalls["team"].confidence
+        every = store.recall("Where is green tea?", agents=("ann", "team"), explain=True)
+        assert sorted((each.agent, each.id) for each in every) == [
+            *(("ann", "1"), ("ann", "2")),
+            *(("team", "1"), ("team", "2")),
+        ]
+        assert every[0].parts and every.tokens > 0
+        assert [each["agent"] for each in every.to_dict()["memories"]] == [e.agent for e in every]
+        assert len(store.recall("", agents=["ann", "team"], tags=["ann"])) == 2
+        for wrong, said in [
+            ({"agents": "ann"}, r'write \["ann"\]'),
+            ({"agents": []}, "1 to 64 agents, got 0"),
+            ({"agents": ["ann", "ann"]}, "names 'ann' twice"),
+            ({"agents": ["ann", 7]}, "got int in it"),
+            ({"agents": ["ann"], "pack": "subgraph"}, "cannot be packed"),
+            ({"agents": ["ann"], "kinds": ["memory", "fact"]}, "has memories alone"),
+            ({"agents": ["ann"], "limit": 0}, "limit must lie in"),
+            ({"agents": ["ann"], "min_confidence": 2}, "min_confidence must lie in"),
+            ({"agents": ["ann"], "preset": "nonsense"}, "preset"),
+        ]:
+            with pytest.raises(errors.InputError, match=said):
+                store.recall("Tea?", **wrong)
+        with pytest.raises(TypeError):
+            store.recall("Tea?", agents=["ann"], unknown=1)
 
     @pytest.mark.parametrize("name", ["", " ", "a" * 999, 7, None, "\ud800"])
     def test_a_name_that_is_none_is_refused(self, store: Any, name: Any) -> None:

@@ -51,6 +51,89 @@ class FactContract:
         )
         assert len(alice.facts.find(relation="before", to=(day(12), day(13)))) == 2
 
+    def test_an_operation_is_undone(self, alice: Any, reference: Any) -> None:
+        for agent in (alice, reference):
+            agent.facts.add("Ann", "lives_in", "Oslo", id="home", recorded_at=day(1))
+            agent.facts.correct("home", object="Rome", why="turn 2", recorded_at=day(2))
+            op = agent.log(op="retro_correct")[-1].op
+            assert agent.facts.undo(op, by="ann", recorded_at=day(3)) == 1
+        assert alice.facts.history("home") == reference.facts.history("home")
+        assert [fact.object for fact in alice.facts.history("home")] == ["Oslo", "Rome", "Oslo"]
+
+    def test_facts_are_found_by_their_times(self, alice: Any, reference: Any) -> None:
+        for agent in (alice, reference):
+            for number, (name, city) in enumerate((("Ann", "Oslo"), ("Ben", "Rome")), start=1):
+                agent.facts.add(
+                    name,
+                    "visited",
+                    city,
+                    valid=(day(number), day(number + 3)),
+                    id=name,
+                    recorded_at=day(number),
+                )
+            agent.facts.add("Ann", "colour", recollex.Text("blue"), id="c", recorded_at=day(9))
+
+        def ids(**asked: Any) -> list[str]:
+            found = alice.facts.find(**asked)
+            assert list(found) == list(reference.facts.find(**asked))
+            return list(found.ids)
+
+        assert ids(start={"ge": day(2)}) == ["Ben"]
+        assert ids(start=day(1).date().isoformat()) == ["Ann"]
+        assert ids(end={"exists": True}, order_by="end", descending=True) == ["Ben", "Ann"]
+        assert ids(order_by="start", limit=1, offset=1, as_recorded=day(8)) == ["Ben"]
+        assert ids(object=recollex.Text("blue")) == ["c"] and ids(object="blue") == []
+        assert alice.facts.count() == 3 and alice.facts.count(as_world=day(2)) == 3
+        assert alice.facts.count(distinct="subject", predicate="visited") == 2
+        assert alice.facts.value_counts("subject") == {"Ann": 2, "Ben": 1}
+        assert list(alice.facts.value_counts("object")) == ['"blue"', "Oslo", "Rome"]
+        for wrong, said in (
+            ({"start": {"after": "2024"}}, "start has no operator 'after'"),
+            ({"order_by": "age"}, "order_by must be one of recorded, start, end, got 'age'"),
+            ({"limit": 0}, "limit must"),
+            ({"offset": -1}, "offset must"),
+        ):
+            with pytest.raises(errors.InputError, match=said):
+                alice.facts.find(**wrong)
+        with pytest.raises(errors.InputError, match="distinct must be one of subject"):
+            alice.facts.count(distinct="id")
+        with pytest.raises(errors.InputError, match="field must be one of subject"):
+            alice.facts.value_counts("id")
+
+    def test_what_a_search_finds_is_what_the_embedded_one_finds(
+        self, alice: Any, reference: Any
+    ) -> None:
+        for agent in (alice, reference):
+            agent.retain("Ann said so.", id="m1", recorded_at=day(1))
+            home = agent.facts.add(
+                "Ann", "lives_in", "Oslo", evidence=["m1"], id="f1", recorded_at=day(2)
+            )
+            agent.facts.add("Ben", "likes", "tea", id="f2", recorded_at=day(3))
+            moved = agent.events.add("Ann moved to Oslo.", facts=home, id="e1", recorded_at=day(4))
+            agent.events.add_episode("A year of moves", [moved], id="p1", recorded_at=day(5))
+        question = "Where does Ann live now?"
+        for search in (
+            lambda agent: agent.facts.search(question, subject="Ann"),
+            lambda agent: agent.events.search(question, limit=1),
+            lambda agent: agent.events.search_episodes("moves"),
+            lambda agent: agent.facts.search("tea", as_recorded=day(2)),
+        ):
+            found, expected = search(alice), search(reference)
+            assert found and isinstance(found[0], recollex.Hit)
+            assert [hit.to_dict() for hit in found] == [hit.to_dict() for hit in expected]
+            assert found == expected
+        kinds = ("memory", "fact", "event", "episode")
+        found = alice.recall(question, kinds=kinds, now=day(9))
+        expected = reference.recall(question, kinds=kinds, now=day(9))
+        assert found.hits == expected.hits and len(found.hits) == 5
+        assert found.to_prompt() == expected.to_prompt() and found.tokens == expected.tokens
+        assert found.to_dict()["hits"] == expected.to_dict()["hits"]
+        assert alice.recall(question, kinds="fact").hits[0].item.id == "f1"
+        assert alice.recall(question).beside is None
+        for wrong in ({"kinds": "facts"}, {"kinds": []}):
+            with pytest.raises(errors.InputError, match="kinds must be some of memory, fact"):
+                alice.recall(question, **wrong)
+
     def test_entities_merge(self, alice: Any, reference: Any) -> None:
         for agent in (alice, reference):
             agent.facts.add("Bobby", "likes", "Oslo", recorded_at=day(1))

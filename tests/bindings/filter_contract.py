@@ -6,6 +6,7 @@ import pytest
 
 from recollex_engine import errors
 from tests.bindings.days_of_may import day
+from tests.bindings.line_tokens import line_tokens
 
 SOME: list[tuple[dict[str, Any], list[str]]] = [
     ({"tags": ["red"]}, ["a", "c"]),
@@ -17,6 +18,8 @@ SOME: list[tuple[dict[str, Any], list[str]]] = [
     ({"entities": ["oslo"]}, ["a"]),
     ({"since": day(2).isoformat(), "until": day(4)}, ["b", "c"]),
     ({"recorded_since": day(2), "recorded_until": day(4)}, ["b", "c"]),
+    ({"ends_after": day(9), "document_id": "mail"}, ["b"]),
+    ({"ends_by": day(9).isoformat()}, ["a"]),
     ({"where": {"n": {"gt": 1}, "kind": {"in": ["x", "y"]}}}, ["b", "c"]),
     ({"where": {"kind": {"not": {"contains": "x"}}, "n": {"exists": True}}}, ["a", "b", "c"]),
 ]
@@ -27,7 +30,11 @@ class FilterContract:
     def filled(self, alice: Any) -> Any:
         for number, (id, text, options) in enumerate(
             (
-                ("a", "Bob flew to Oslo.", {"tags": ["red"], "source": "user"}),
+                (
+                    "a",
+                    "Bob flew to Oslo.",
+                    {"tags": ["red"], "source": "user", "valid_until": day(9)},
+                ),
                 ("b", "Bob likes tea.", {"tags": ["blue"], "document_id": "mail"}),
                 ("c", "Bob is kind.", {"tags": ["red", "old"], "network": "opinion"}),
             ),
@@ -62,12 +69,27 @@ class FilterContract:
     def test_an_empty_question_lists_the_newest_of_a_filter(self, filled: Any) -> None:
         found = filled.recall("", tags=["red"], limit=1)
         assert (found.ids, found.confidence, found.signs) == (["c"], None, None)
-        assert found.tokens == sum(memory.tokens for memory in found) > 0
+        assert found.tokens == line_tokens(found) > 0
         assert found.to_prompt().endswith("Bob is kind.")
         assert filled.recall("", tags=["red"], as_recorded=day(2)).ids == ["a"]
         for wrong in ({}, {"tags": ["red"], "min_confidence": 0.5}):
             with pytest.raises(errors.InputError, match="empty"):
                 filled.recall("", **wrong)
+
+    def test_lists_and_counts_what_was_so_at_a_time_of_the_world(self, filled: Any) -> None:
+        times = {"a": (1, 9), "b": (2, 99), "c": (3, 99), "d": (5, 99)}
+        for n in range(1, 12):
+            so = [id for id, (start, end) in times.items() if start <= n < end]
+            assert [memory.id for memory in filled.list(as_world=day(n))] == so
+            assert filled.count(as_world=day(n).isoformat()) == len(so)
+            red = [id for id in so if id in "ac"]
+            found = filled.list(as_world=day(n), tags=["red"], newest=True)
+            assert [memory.id for memory in found] == red[::-1]
+            assert filled.count(as_world=day(n), tags=["red"]) == len(red)
+            past = filled.at(day(4)).list(as_world=day(n))
+            assert [memory.id for memory in past] == [id for id in so if id != "d"]
+        with pytest.raises(errors.InputError, match="as_world has no time zone"):
+            filled.list(as_world="2024-05-01")
 
     def test_what_is_not_understood_is_refused(self, filled: Any) -> None:
         for where, message in (

@@ -24,6 +24,21 @@ class MemoryContract:
         assert recall[0].tags == ("talk",)
         assert recall.ids == [memory.id for memory in recall]
 
+    def test_use_is_told_and_counted(self, alice: Any) -> None:
+        ids = alice.retain_many(["Bob likes tea.", "Ann moved to Oslo."])
+        alice.used(ids[0])
+        alice.used(ids, helped=False)
+        found = alice.accesses(ids[0])
+        assert isinstance(found, recollex.Accesses)
+        assert (found.used, found.misled, found.helped, found.returned) == (2, 1, 0, 0)
+        assert found.last_used is not None and found.last_returned is None
+        with pytest.raises(errors.UnknownIdError):
+            alice.used("nothing")
+        with pytest.raises(errors.InputError, match="helped must be"):
+            alice.used(ids, helped="yes")
+        alice.used([])
+        assert alice.accesses(ids[0]).used == 2
+
     def test_everything_said_of_a_memory_comes_back(self, alice: Any, reference: Any) -> None:
         said = {
             "event_at": datetime(2024, 5, 1, 9, 30, tzinfo=OSLO),
@@ -176,7 +191,7 @@ class MemoryContract:
 
     def test_many_questions_at_once(self, alice: Any) -> None:
         ids = alice.retain_many(["Bob likes tea.", "Ann plays the cello."])
-        recalls = alice.recall_many((q for q in ("likes tea?", "plays cello?")), max_tokens=10)
+        recalls = alice.recall_many((q for q in ("likes tea?", "plays cello?")), max_tokens=30)
         assert [recall[0].id for recall in recalls] == ids
 
     def test_lists_come_in_order_and_in_pages(self, alice: Any) -> None:

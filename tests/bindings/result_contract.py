@@ -8,6 +8,7 @@ import pytest
 
 import recollex
 from recollex_engine import errors
+from tests.bindings.line_tokens import line_tokens
 
 
 class ResultContract:
@@ -70,7 +71,7 @@ class ResultContract:
         for limit in (1, 5, 89, 1000):
             found = alice.recall(query, limit=limit, max_tokens=None, **asked)
             assert list(found) == list(every)[:limit]
-            assert found.tokens == sum(memory.tokens for memory in found)
+            assert found.tokens == line_tokens(found)
             bounded = alice.recall(query, limit=limit, max_tokens=300, **asked)
             assert list(bounded) == list(alice.recall(query, max_tokens=300, **asked))[:limit]
         for wrong in (0, -1, 1.5, "3"):

@@ -8,7 +8,15 @@ import pytest
 
 import recollex
 import recollex.aio
-from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
+from recollex.api.methods import (
+    AgentMethods,
+    EventMethods,
+    FactMethods,
+    JobMethods,
+    OpinionMethods,
+    ProfileMethods,
+    SessionMethods,
+)
 from recollex.api.proxies import rows
 from recollex_engine.errors import ClosedError, InputError
 
@@ -160,6 +168,9 @@ def test_methods_have_the_signatures_and_the_documentation_of_the_embedded_ones(
                 ("facts", FactMethods),
                 ("events", EventMethods),
                 ("sessions", SessionMethods),
+                ("profile", ProfileMethods),
+                ("opinions", OpinionMethods),
+                ("jobs", JobMethods),
             ):
                 here = getattr(awaited, group) if group else awaited
                 there = getattr(embedded, group) if group else embedded

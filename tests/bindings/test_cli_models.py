@@ -140,7 +140,7 @@ def test_a_model_is_timed(model, capsys):
         (["fetch", "owner/no-such-model"], "hf download owner/no-such-model"),
         (["convert", "."], "has no model.safetensors"),
         (["convret"], "did you mean convert?"),
-        (["convert", "x", "--precision", "int4"], "there is no P 'int4'"),
+        (["convert", "x", "--precision", "int4"], "there is no precision 'int4'"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(model, capsys, tmp_path, monkeypatch, line, message):

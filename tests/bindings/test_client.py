@@ -4,21 +4,42 @@ import time
 
 import pytest
 
-from recollex.client.agent import Agent, Events, Facts, Sessions
+from recollex.client.agent import (
+    Agent,
+    AgentProfile,
+    Events,
+    Facts,
+    Jobs,
+    Opinions,
+    Sessions,
+    Tools,
+)
 from recollex.client.argument_preparation import PREPARE
 from recollex.client.channel import LostError
 from recollex.client.idempotency import METHODS as REPEATABLE
 from recollex.client.idempotency import is_idempotent
 from recollex.client.pool import Pool
 from recollex.client.retries import Retries
+from recollex.client.store import Store
 from recollex.wire.methods import METHODS
 from recollex_engine import errors
 
 
 def test_every_method_of_the_wire_is_a_method_of_the_client() -> None:
-    homes = {"": Agent, "facts": Facts, "events": Events, "sessions": Sessions}
+    homes = {
+        "": Agent,
+        "facts": Facts,
+        "events": Events,
+        "sessions": Sessions,
+        "profile": AgentProfile,
+        "opinions": Opinions,
+        "jobs": Jobs,
+        "tools": Tools,
+    }
     for name, method in METHODS.items():
-        if not method.store and name != "transact":
+        if method.store or method.deletes:
+            assert callable(getattr(Store, name.rpartition(".")[2])), name
+        elif name != "transact":
             assert callable(getattr(homes[method.group], name.rpartition(".")[2])), name
     assert set(METHODS) >= set(PREPARE)
     assert {name for name, method in METHODS.items() if method.scope == "write"} >= REPEATABLE

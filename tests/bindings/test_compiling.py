@@ -66,7 +66,7 @@ def test_a_terminal_is_told_on_standard_error(
     assert not caplog.records
 
 
-def test_whoever_shows_it_otherwise_hears_nothing(
+def test_a_caller_that_shows_it_itself_hears_nothing(
     clock: list[float], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     announcement = Announcement()

@@ -163,6 +163,17 @@ def test_a_client_without_a_hello_is_cut_off(server: Server) -> None:
         assert least < time.monotonic() - begun < 8
 
 
+def test_a_client_that_sends_all_but_a_hello_is_cut_off(server: Server) -> None:
+    client = connected(server, hello=False)
+    with client:
+        began = time.monotonic()
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            while time.monotonic() < began + 8:
+                client.write(encode([2, "later", []]))
+                time.sleep(0.05)
+    assert LIMITS.handshake <= time.monotonic() - began < 8
+
+
 def test_a_half_closed_client_gets_its_answers(server: Server) -> None:
     with connected(server) as client:
         ids = {client.send("list", "a", {}) for _ in range(50)}

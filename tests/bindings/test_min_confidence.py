@@ -204,6 +204,36 @@ def test_where_an_arm_failed_confidence_is_unknown_and_does_not_suffice(
     assert not len(talk.recall(ANSWERABLE[0], min_confidence=0.1))
 
 
+RUSSIAN = "Где спит кошка?"
+
+
+@pytest.fixture
+def cats(tmp_path: Path) -> Any:
+    with recollex.open(tmp_path / "cats", embedder=WordVectors()) as store:
+        store.agent("a").retain_many(["Кошка спит на диване.", "The cat sleeps on the sofa."])
+        yield store
+
+
+def test_of_a_script_that_is_not_latin_confidence_is_not_known(cats: recollex.Store) -> None:
+    agent = cats.agent("a")
+    found = agent.recall(RUSSIAN)
+    assert len(found) == 2 and found.confidence is None and found.signs is None
+    english = agent.recall("Where does the cat sleep?")
+    assert english.confidence is not None and english.signs is not None
+
+
+def test_what_is_not_known_does_not_suffice(cats: recollex.Store) -> None:
+    agent = cats.agent("a")
+    for least in (0.01, 1.0):
+        found = agent.recall(RUSSIAN, min_confidence=least)
+        assert (len(found), found.confidence, found.trace.errors) == (0, None, {})
+        both = cats.recall(RUSSIAN, agents=["a"], min_confidence=least)
+        assert (len(both), both.confidence) == (0, None)
+    with pytest.raises(InputError, match="tells no confidence: use one with Contextual"):
+        agent.recall(RUSSIAN, preset="tempr", min_confidence=0.5)
+    assert agent.recall(RUSSIAN, tags=["none such"], min_confidence=0.5).confidence == 0.0
+
+
 @pytest.mark.parametrize("least", [-0.1, 1.5, float("nan"), "0.5", True, None])
 def test_what_is_no_probability_is_refused(talk: recollex.Agent, least: Any) -> None:
     with pytest.raises(InputError, match="min_confidence must"):

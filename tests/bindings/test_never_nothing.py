@@ -21,7 +21,7 @@ COSINES = {
 }
 """Text -> cosine with the question; the peanuts have MiniLM's, with the question below."""
 QUESTION = "What should be avoided while cooking?"
-PAPERS = ("tempr", "memora", "satf", "memotrace")
+PAPERS = ("tempr", "memora", "memotrace")
 
 
 ASKED = at_cosine(1.0, 0)

@@ -335,7 +335,8 @@ def test_the_command_line_records_reads_and_searches(tmp_path, capsys, monkeypat
     found = json.loads(capsys.readouterr().out)
     assert [fact["id"] for fact in found["facts"]] == ["job"]
     assert {event["id"] for event in found["events"]} == {"joined", "moved"}
-    assert main(["memosearch", store, question, "--as-recorded", "2023-01-01"]) == 1
+    assert main(["memosearch", store, question, "--as-recorded", "2023-01-01"]) == 0
+    assert "has no facts, events or memories for" in capsys.readouterr().err
     assert main(["memosearch", store, question, "--as-recorded", "2999-01-01"]) == 2
     assert "as_recorded must not be in the future" in capsys.readouterr().err
 

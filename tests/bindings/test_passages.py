@@ -13,6 +13,7 @@ from recollex_engine.ranking import passage_choice
 from recollex_engine.ranking.passage_choice import GAP, GAP_TOKENS
 from recollex_engine.text.passages import split
 from recollex_engine.text.token_counter import open_counter
+from tests.bindings.line_tokens import line_tokens
 from tests.bindings.word_vectors import WordVectors
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -78,7 +79,7 @@ def check_recall(recall, budget, text):
     memory = found["long"]
     check(memory, text)
     assert 0.6 * budget <= recall.tokens <= budget
-    assert recall.tokens == sum(each.tokens for each in recall)
+    assert recall.tokens == line_tokens(recall)
     counter = open_counter(None if recall.token_counter == "cl100k_base" else len)
     if recall.token_counter == "cl100k_base":
         assert counter.count(memory.text) <= memory.tokens
@@ -149,7 +150,7 @@ def test_any_texts_stay_within_the_budget(store, texts, budget, exact):
     ids = [str(n) for n in range(len(texts))]
     agent.retain_many(texts, id=ids)
     recall = agent.recall("Which kettle is red 灯塔?", max_tokens=budget, exact=exact)
-    assert recall.tokens == sum(memory.tokens for memory in recall) <= budget
+    assert recall.tokens == line_tokens(recall) <= budget
     for memory in recall:
         check(memory, texts[int(memory.id)])
         if memory.text == texts[int(memory.id)]:

@@ -58,9 +58,11 @@ def ask(agent: recollex.Agent, query: str, **options: Any) -> recollex.Recall:
     return found
 
 
-@pytest.mark.parametrize("name", ["default", "tempr", "memora", "satf", "memotrace"])
+@pytest.mark.parametrize(
+    "name", ["default", "tempr", "tempr-printed", "memora", "satf", "memotrace"]
+)
 def test_a_preset_ranks_under_its_name_and_as_itself(agent: recollex.Agent, name: str) -> None:
-    preset = getattr(presets, name)
+    preset = getattr(presets, name.replace("-", "_"))
     assert preset.name == name
     by_name, by_value = ask(agent, "kite fair", preset=name), ask(agent, "kite fair", preset=preset)
     assert by_name.ids == by_value.ids != []
@@ -96,7 +98,7 @@ def test_a_choice_that_is_none_is_refused_by_name(change: dict[str, Any], said: 
 def test_an_unknown_preset_is_refused_with_the_ones_there_are(
     agent: recollex.Agent, preset: Any
 ) -> None:
-    with pytest.raises(InputError, match="default, tempr, memora, satf, memotrace"):
+    with pytest.raises(InputError, match="default, tempr, tempr-printed, memora, satf, memotrace"):
         agent.recall("kite", query_embedding=QUERY, preset=preset)
 
 
@@ -166,7 +168,8 @@ def test_a_list_may_end_at_the_first_memory_that_does_not_fit(agent: recollex.Ag
 
 
 def test_self_anchoring_says_whether_it_acted(agent: recollex.Agent) -> None:
-    assert ask(agent, "kite", preset="satf").trace.activated is True
+    ever = replace(presets.satf, self_anchoring=presets.SelfAnchoring())
+    assert ask(agent, "kite", preset=ever).trace.activated is True
     shut = replace(presets.satf, self_anchoring=presets.SelfAnchoring(gate=1.0))
     assert ask(agent, "kite", preset=shut).trace.activated is False
     assert ask(agent, "kite").trace.activated is None

@@ -6,6 +6,7 @@ import struct
 import time
 import zlib
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -84,7 +85,7 @@ def test_a_recall_comes_as_columns(client: Raw) -> None:
     said, began, ended, recorded, network, tokens = (numbers[i : i + 2] for i in range(0, 12, 2))
     assert said == began == (1_700_000_000_000_000,) * 2
     assert ended == (said[0] + 1,) * 2 and min(recorded) > said[0]
-    assert network == (0, 0) and sum(tokens) == recall["tokens"]
+    assert network == (0, 0) and 0 < sum(tokens) < recall["tokens"]
     first, second = struct.unpack("<2d", memories["score"])
     assert first > second > 0
     assert struct.unpack("<2I", memories["ranks"]["keyword"]) == (1, 0)
@@ -136,6 +137,50 @@ def test_asking_the_past(client: Raw) -> None:
     assert client_ids(client, "past") == []
     (memory,) = client.call("list", "past", {}, {"at": moment(then)})
     assert record(memory)[1]["text"] == "Tea."
+
+
+def test_messagepacks_own_timestamp_is_a_time(client: Raw) -> None:
+    said = datetime(2024, 5, 1, 9, 30, tzinfo=UTC)
+
+    def stamp(at: datetime) -> msgpack.Timestamp:
+        return msgpack.Timestamp.from_datetime(at)
+
+    arguments = {"text": "Tea.", "embedding": array(VECTOR), "event_at": stamp(said), "id": "t"}
+    assert client.call("retain", "stamps", arguments) == "t"
+    _, memory = record(client.call("get", "stamps", {"id": "t"}))
+    assert memory["event_at"] == moment(int(said.timestamp()) * 1_000_000)
+    then = stamp(datetime.now(UTC))
+    client.call("forget", "stamps", {"id": "t"})
+    assert len(client.call("list", "stamps", {}, {"at": then})) == 1
+    assert client.call("count", "stamps", {"until": stamp(said)}, {"at": then}) == 0
+    late = arguments | {"event_at": msgpack.Timestamp(253_402_300_800)}
+    with pytest.raises(Told, match="years 1 to 9999") as told:
+        client.call("retain", "stamps", late)
+    assert told.value.name == "InputError"
+    assert client.call("ping", None, {}) is None
+
+
+# What pynvim 0.6.0 sends over `socket_session`, and with `request("hello", None, {...}, {})` after.
+PYNVIM_BEGINS = (
+    b"\x93\x02\xc4\x14nvim_set_client_info\x95\xaepython3-client\x84\xa5major\x00\xa5minor\x06\xa5patch"
+    b"\x00\xaaprerelease\xa0\xa6remote\x80\x82\xa7license\xa9Apache v2\xa7website\xb8github.com/"
+    b"neovim/pynvim\x94\x00\x01\xa5hello\x93\xc0\x81\xa8protocol\x01\x80"
+)
+
+
+def test_a_session_of_pynvim_works_as_it_is(address: str) -> None:
+    with Raw(address, hello={}) as client:
+        client.write(PYNVIM_BEGINS)
+        kind, id, error, greeting = client.receive()
+        assert (kind, id, error, greeting["protocol"]) == (1, 1, None, 1)
+        assert client.call("ping", None, {}) is None
+
+
+def test_what_is_no_request_of_this_version_is_ignored(address: str) -> None:
+    with Raw(address, hello={}) as client:
+        for method in ("later", b"later", b"\xff", "cancel", b"cancel"):
+            client.write(msgpack.packb([2, method, []]))
+        assert client.call("hello", None, {"protocol": 1})["protocol"] == 1
 
 
 def client_ids(client: Raw, agent: str) -> list[str]:

@@ -7,6 +7,7 @@ import pytest
 
 import recollex
 from recollex import presets
+from tests.bindings.line_tokens import line_tokens
 
 
 def test_equal_texts_come_back_once_with_their_ids(tmp_path: Path) -> None:
@@ -19,7 +20,7 @@ def test_equal_texts_come_back_once_with_their_ids(tmp_path: Path) -> None:
         assert [memory.text for memory in recall] == texts[:2]
         assert sorted([recall[0].id, *recall[0].collapsed]) == ["a", "c", "d"]
         assert recall[1].collapsed == ()
-        assert recall.tokens == sum(memory.tokens for memory in recall)
+        assert recall.tokens == line_tokens(recall)
 
 
 @pytest.mark.parametrize("name", ["tempr", "satf"])

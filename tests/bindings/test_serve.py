@@ -109,7 +109,10 @@ def test_it_listens_where_it_is_told(tmp_path: Path) -> None:
         (["--listen", "0.0.0.0:0"], "give a token file"),
         (["--listen", "0.0.0.0:0", "--tokens", "TOKENS"], "give --certificate and --key, or"),
         (["--http", "0.0.0.0:0", "--tokens", "TOKENS"], "give --certificate and --key, or"),
-        (["--listen", "nowhere"], "host:port"),
+        (
+            ["--listen", "unix:///s"],
+            "--listen must be HOST:PORT, such as 127.0.0.1:7077, got 'unix:///s'; --socket PATH is",
+        ),
         (["--tokens", "/nowhere"], "token file /nowhere cannot be read"),
         (["--certificate", "x.pem"], "is for TCP"),
         (["--embedder", "given:x"], "given:N says how long"),
@@ -127,6 +130,21 @@ def test_what_cannot_be_served_is_told_in_a_line(
     code = main(["serve", "--store", str(tmp_path / "memory"), *given, *arguments])
     said = capsys.readouterr().err
     assert code == 2 and words in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--listen", "--http"])
+@pytest.mark.parametrize("address", ["nowhere", "localhost:", "localhost:x", "localhost:70000"])
+def test_a_mistyped_address_is_told_before_anything_is_made_or_compiled(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    option: str,
+    address: str,
+) -> None:
+    monkeypatch.setattr("recollex.cli.serve.Store", lambda *_: pytest.fail("a store was opened"))
+    code = main(["serve", "--store", str(tmp_path / "memory"), option, address])
+    said = capsys.readouterr().err
+    assert code == 2 and f"{option} must be HOST:PORT" in said and repr(address) in said
 
 
 def test_a_token_file_that_others_may_read_is_refused(
@@ -159,6 +177,98 @@ def test_a_second_server_of_a_store_is_told_that_the_agent_is_open(tmp_path: Pat
         ):
             client.call("list", "a", {})
     assert told.value.name == "LockedError"
+
+
+WARMING = """
+import sys, time
+from recollex.cli import main, serve, warmup
+from tests.bindings.word_vectors import WordVectors
+
+def warm(embedder, stopped):
+    while not stopped():
+        time.sleep(0.01)
+    raise warmup.Stopped
+
+class Model:  # not of given vectors, which need no warming up
+    def __getattr__(self, name):
+        return getattr(words, name)
+
+words = WordVectors()
+serve._embedder = lambda given: Model()
+serve.warm = {warm}
+sys.exit(main(["serve", "--log-level", "error", *sys.argv[1:]]))
+"""
+
+
+@contextmanager
+def starting(code: str, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
+    """Run a server in a session of its own, where a Ctrl-C is for all of its processes."""
+    paths = [*(path for path in sys.path if path), str(Path(__file__).parents[2])]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        start_new_session=True,
+    ) as server:
+        deadline = threading.Timer(60, server.kill)  # ends the reading of a test that waits
+        deadline.start()
+        try:
+            yield server
+        finally:
+            deadline.cancel()
+            server.kill()
+
+
+def test_it_listens_and_answers_while_it_warms_up_and_a_ctrl_c_then_is_quiet(
+    tmp_path: Path,
+) -> None:
+    memory = str(tmp_path / "memory")
+    code = WARMING.format(warm="warm")
+    with starting(code, "--store", memory, "--workers", "0") as server:
+        assert server.stdout and server.stderr
+        address = server.stdout.readline().removeprefix("listening on ").strip()
+        warming = server.stderr.readline()
+        assert warming == "recollex: warming up: until it is ready, calls take longer\n"
+        with Raw(address) as client:
+            assert client.call("agents", None, {}) == []
+        os.killpg(server.pid, signal.SIGINT)
+        rest = server.stderr.read()
+        assert server.wait(30) == 0
+    assert rest == "recollex: stopping: finishing what was begun\n"
+
+
+def test_it_says_when_it_is_ready_and_fails_where_it_cannot_warm_up(tmp_path: Path) -> None:
+    memory = str(tmp_path / "memory")
+    code = WARMING.format(warm="lambda embedder, stopped: None")
+    with starting(code, "--store", memory, "--workers", "0") as server:
+        assert server.stdout and server.stderr
+        assert server.stdout.readline().startswith("listening on ")
+        said = [server.stderr.readline() for _ in range(2)]
+        assert said[1] == "recollex: ready\n" and "warming up" in said[0]
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(30) == 0
+    code = WARMING.format(warm="lambda *given: (_ for _ in ()).throw(main_error)").replace(
+        "import sys, time",
+        "import sys, time, recollex.errors\nmain_error = recollex.errors.ModelError('no model')",
+    )
+    with starting(code, "--store", memory, "--workers", "0") as server:
+        assert server.stderr and server.stderr.read().endswith("\nrecollex: no model\n")
+        assert server.wait(30) == 2
+
+
+def test_a_ctrl_c_while_reader_processes_start_is_quiet(tmp_path: Path) -> None:
+    code = "import sys; from recollex.cli import main; sys.exit(main(sys.argv[1:]))"
+    given = ["--embedder", VECTORS, "--workers", "2", "--log-level", "error"]
+    with starting(code, "serve", "--store", str(tmp_path / "memory"), *given) as server:
+        assert server.stderr
+        while server.stderr.readline() != "recollex: ready\n":
+            assert server.poll() is None
+        time.sleep(0.3)  # they import
+        os.killpg(server.pid, signal.SIGINT)
+        assert server.stderr.read() == "recollex: stopping: finishing what was begun\n"
+        assert server.wait(30) == 0
 
 
 def test_ten_thousand_idle_connections_slow_no_client(tmp_path: Path) -> None:

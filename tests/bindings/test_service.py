@@ -266,6 +266,45 @@ def test_few_agents_are_open_and_none_is_closed_in_use(tmp_path: Path) -> None:
     assert not gate.failures
 
 
+def test_an_agent_is_deleted_between_the_calls_of_others(tmp_path: Path) -> None:
+    async def main(service: Service) -> None:
+        async def write(number: int) -> None:
+            await service.call(LOCAL, "retain", "a", said(f"No. {number}."), client=number)
+            await service.call(LOCAL, "list", "a", {}, client=number)
+
+        writes = [asyncio.create_task(write(number)) for number in range(20)]
+        await writes[0]
+        deleted = asyncio.create_task(service.call(LOCAL, "delete_agent", "a", {}))
+        await asyncio.gather(*writes, deleted)
+        left = await service.call(LOCAL, "count", "a", {})
+        assert left < 20  # what was written before is gone, what came later is a new agent
+        service_agents = await service.call(LOCAL, "agents", None, {"counts": True})
+        assert [each.memories for each in service_agents] == ([left] if left else [])
+        guest = Principal("guest", ("b*",))
+        assert await service.call(guest, "agents", None, {"counts": True}) == []
+        for who in (guest, Principal("reader", None, "read")):
+            with pytest.raises(ForbiddenError):
+                await service.call(who, "delete_agent", "a", {})
+
+    served(tmp_path / "memory", main)
+
+
+def test_a_recall_of_several_agents_needs_the_right_to_each(tmp_path: Path) -> None:
+    async def main(service: Service) -> None:
+        for name in ("a", "b"):
+            await service.call(LOCAL, "retain", name, said("Tea is here."))
+        asked = {"query": "Tea?", "agents": ["a", "b"], "query_embedding": VECTOR}
+        both = await service.call(LOCAL, "store.recall", None, asked)
+        assert [memory.agent for memory in both] == ["a", "b"]
+        guest = Principal("guest", ("b*",))
+        with pytest.raises(ForbiddenError, match="does not reach agent 'a'"):
+            await service.call(guest, "store.recall", None, asked)
+        alone = await service.call(guest, "store.recall", None, asked | {"agents": ["b"]})
+        assert [memory.agent for memory in alone] == ["b"]
+
+    served(tmp_path / "memory", main)
+
+
 def test_one_call_is_not_the_work_of_thousands(tmp_path: Path) -> None:
     async def main(service: Service) -> None:
         for method, arguments in [

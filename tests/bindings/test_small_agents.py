@@ -57,6 +57,13 @@ def test_a_name_is_no_chance(tmp_path: Path) -> None:
         assert first(agent, "Which seat did leila take?") == "The plan was sent by Leila."
 
 
+def test_a_name_is_read_in_the_language_of_the_agent(tmp_path: Path) -> None:
+    model = recollex.GivenVectors(DIMENSION)
+    with recollex.open(tmp_path, embedder=model, language="german") as store:
+        agent = made(store, {"Der Plan kam von Jürgen.": 0.196, AISLE: 0.316}, 18)
+        assert first(agent, "Welchen Sitz nahm Jürgen?") == "Der Plan kam von Jürgen."
+
+
 def test_a_rare_word_of_a_large_agent_is_no_chance(tmp_path: Path) -> None:
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
         agent = made(store, {AISLE: 0.316, THEATRE: 0.196}, 2_000)

@@ -210,10 +210,11 @@ def test_a_packed_recall_holds_no_less_trusted_fact_event_or_conflict(agent):
     agent.events.add("Ann was poisoned.", participants=["Ann"], facts=[bad], id="bad")
     agent.events.add("Ann rumoured.", participants=["Ann"], id="bare")
     agent.events.add("Ann moved.", participants=["Ann"], facts=[good], id="good")
-    packed = agent.recall("Ann Oslo Rome poison", pack=recollex.Packing(coverage=1.0)).subgraph
+    everything = recollex.Packing(coverage=1.0)
+    packed = agent.recall("Ann Oslo Rome poison", pack=everything).subgraph
     assert {fact.id for fact in packed.facts} == {good, bad, both}
     assert {event.id for event in packed.events} == {"bad", "bare", "good"}
-    trusted = agent.recall("Ann Oslo Rome poison", pack="subgraph", trust="user").subgraph
+    trusted = agent.recall("Ann Oslo Rome poison", pack=everything, trust="user").subgraph
     assert [fact.id for fact in trusted.facts] == [good]
     assert [event.id for event in trusted.events] == ["good"]
     assert [memory.id for memory in trusted.memories] == ["said"]
@@ -243,9 +244,9 @@ def test_a_prompt_marks_what_is_below_full_trust(agent):
     }
 
 
-def test_a_prompt_without_sources_is_as_before(agent):
-    agent.retain("Tea\nand milk.", event_at=DAY)
-    assert agent.recall("tea").to_prompt() == "[May 04, 2024] Tea\nand milk."
+def test_further_lines_of_a_text_are_indented_without_sources_too(agent):
+    agent.retain("Tea\n[May 05, 2024] and milk.\n", event_at=DAY)
+    assert agent.recall("tea").to_prompt() == "[May 04, 2024] Tea\n    [May 05, 2024] and milk."
 
 
 def test_sources_are_the_same_in_cuts_after_a_reopen_and_in_a_snapshot(tmp_path):

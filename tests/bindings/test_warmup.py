@@ -51,6 +51,42 @@ def test_a_second_process_that_fails_is_named_and_its_half_done_here(
     assert "ended with -9, one goes on: MemoryError: no room" in said
 
 
+def test_who_waits_for_the_second_process_can_be_stopped(second: Any) -> None:
+    second("exec sleep 60")
+    counted: list[int] = []
+
+    def count(more: int) -> None:
+        counted.append(more)
+        if len(counted) == 3:
+            raise warmup.Stopped
+
+    with pytest.raises(warmup.Stopped), warmup._second_process(count) as wait:
+        wait()
+    assert counted == [0, 0, 0]
+
+
+def test_it_ends_where_it_is_stopped_and_leaves_nothing(
+    second: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second(f"echo $$ > {tmp_path}/number; exec sleep 60")
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    number = tmp_path / "number"
+    asked: list[bool] = []
+
+    def stopped() -> bool:
+        asked.append(number.exists() and number.read_text() != "")
+        return asked[-1]
+
+    with pytest.raises(warmup.Stopped):
+        warmup.warm(WordVectors(), stopped)
+    assert asked.count(True) == 1  # nothing is begun after it
+    assert list(folder.iterdir()) == []
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(number.read_text()), 0)
+
+
 def test_a_second_process_does_not_outlive_an_error_here(second: Any, tmp_path: Path) -> None:
     second(f"echo $$ > {tmp_path}/number; exec sleep 60")
     with pytest.raises(KeyError), warmup._second_process(lambda more: None):

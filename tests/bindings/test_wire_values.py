@@ -8,20 +8,25 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex
+from recollex.api.agent_profile import AgentProfile
 from recollex.api.events import Events
 from recollex.api.facts import Facts
+from recollex.api.jobs import Jobs
+from recollex.api.opinions import Opinions
 from recollex.api.sessions import Sessions
+from recollex.api.tools import Tools
 from recollex.wire.chunks import joined
 from recollex.wire.codec import Decoder, Undecoded, decode, encode
 from recollex.wire.error_codec import ERRORS, decode_error, encode_error
 from recollex.wire.messages import read_message, read_plain, request
-from recollex.wire.methods import LOCAL, METHODS
+from recollex.wire.methods import JOINT, LOCAL, METHODS
 from recollex.wire.records import ALL, ARGUMENTS, record
 from recollex_engine import errors
 from recollex_engine.errors import InputError, ProtocolError
@@ -65,6 +70,32 @@ def test_an_array_arrives_to_the_bit(kind: str, shape: list[int], deflate: bool,
     arrived = decode(encode(array, deflate))
     assert arrived.dtype == array.dtype.newbyteorder("<") and arrived.shape == array.shape
     assert arrived.tobytes() == array.astype(arrived.dtype).tobytes()
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_a_timestamp_of_messagepack_is_a_moment(moment: datetime) -> None:
+    assert decode(msgpack.packb({"at": [moment]}, datetime=True)) == {"at": [moment]}
+    text = msgpack.packb("Text") + msgpack.packb({"value": moment}, datetime=True)
+    decoder = Decoder(ARGUMENTS)
+    assert decoder.decode(msgpack.packb(msgpack.ExtType(5, text))) is None
+    assert "str" in str(decoder.refused)
+
+
+@pytest.mark.parametrize("seconds", [-62_135_596_801, 253_402_300_800, 2**62])
+def test_a_timestamp_beyond_the_calendar_refuses_its_request_alone(seconds: int) -> None:
+    stamp = msgpack.packb(msgpack.Timestamp(seconds))
+    record = msgpack.packb(msgpack.ExtType(5, msgpack.packb("Text") + b"\x81\xa5value" + stamp))
+    decoder = Decoder(ARGUMENTS)
+    for beyond in (stamp, record):
+        assert decoder.decode(b"\x92" + beyond + b"\x07")[1] == 7
+        assert str(decoder.refused) == "a timestamp must lie in the years 1 to 9999"
+        assert decoder.decode(b"\x07") == 7 and decoder.refused is None
+
+
+def test_a_timestamp_that_is_none_is_no_message() -> None:
+    for wrong in (b"\xd4\xff\x00", b"\xd7\xff" + b"\xff" * 8):
+        with pytest.raises(ProtocolError, match="not a message"):
+            decode(wrong)
 
 
 def test_what_travels_with_numbers_of_numpy() -> None:
@@ -201,6 +232,7 @@ def test_every_record_is_a_class_of_its_name() -> None:
         errors.ForbiddenError("no"),
         errors.ModelMismatchError("a", "m@1", "n@2"),
         errors.RerankError("r", "what"),
+        errors.LanguageModelError("it refused", "refused"),
         errors.InputError("k must be 1"),
         errors.ReadOnlyError("no"),
     ],
@@ -271,14 +303,23 @@ def public(home: type) -> set[str]:
 
 
 def test_every_public_method_is_in_the_table_or_local_for_a_reason() -> None:
-    homes = {"": recollex.Agent, "facts": Facts, "events": Events, "sessions": Sessions}
+    homes = {
+        "": recollex.Agent,
+        "facts": Facts,
+        "events": Events,
+        "sessions": Sessions,
+        "profile": AgentProfile,
+        "opinions": Opinions,
+        "jobs": Jobs,
+        "tools": Tools,
+    }
     there = {
         f"{group}.{name}".lstrip(".") for group, home in homes.items() for name in public(home)
     } | public(recollex.Store)
-    assert there | {"transact"} == METHODS.keys() | LOCAL.keys()
+    assert there | {"transact", JOINT} == METHODS.keys() | LOCAL.keys()
     assert not METHODS.keys() & LOCAL.keys()
     for name, method in METHODS.items():
-        if name != "transact":
+        if name not in ("transact", "delete_agent"):
             home = recollex.Store if method.store else homes[method.group]
             assert method.function is getattr(home, name.rpartition(".")[2]), name
 

@@ -1,20 +1,31 @@
 """One agent's memory: the methods that retain and recall."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar, Unpack, overload
 
 from recollex.api import dsl
+from recollex.api.access_counts import AccessCounts
+from recollex.api.agent_profile import AgentProfile
 from recollex.api.arguments import as_list, checked_id, checked_note, optional_micros
+from recollex.api.conversation import Conversing
 from recollex.api.events import Events
+from recollex.api.extracting import Extracting
 from recollex.api.facts import Facts
 from recollex.api.filters import Filters, read_filter, takes_filters
 from recollex.api.history import History
+from recollex.api.investigating import Investigating
+from recollex.api.jobs import Jobs
 from recollex.api.memory_changes import MemoryChanges
+from recollex.api.opinions import Opinions
+from recollex.api.paper_names import PaperNames
 from recollex.api.progress import progress_bar
 from recollex.api.questions import read_question
 from recollex.api.retaining import Retaining
 from recollex.api.retention_rules import RetentionRules
 from recollex.api.sessions import Sessions
+from recollex.api.thinking import Thinking
+from recollex.api.tools import Tools
 from recollex.api.transaction import Transaction, alone
 from recollex_engine.agents.cut import AgentOrCut, Cut
 from recollex_engine.agents.log_head import LogHead, read_head
@@ -23,29 +34,54 @@ from recollex_engine.agents.verification import Verification, verify
 from recollex_engine.clock import Moment, from_micros, to_micros
 from recollex_engine.domain.checks import check_count, check_embedding, check_flag
 from recollex_engine.domain.packing_options import Packing, find_packing
-from recollex_engine.domain.question import MAX_LIMIT
+from recollex_engine.domain.question import MAX_LIMIT, MEMORIES
 from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.mind.extraction_log import Mode
 from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.recall import Recall
+from recollex_engine.recall.value_counts import check_field
 
 Default = TypeVar("Default")
 REQUIRED: Final = object()
 """Stands for a default that was not given."""
 
 
-class Agent(History, Retaining, MemoryChanges, RetentionRules):
+class Agent(
+    History,
+    Retaining,
+    MemoryChanges,
+    RetentionRules,
+    Thinking,
+    Investigating,
+    Extracting,
+    PaperNames,
+    AccessCounts,
+    Conversing,
+):
     """The memory of one agent, from `Store.agent`.
 
     Threads: any number may retain and recall at once.
     """
 
-    def __init__(self, agent: AgentOrCut) -> None:
+    def __init__(
+        self,
+        agent: AgentOrCut,
+        heard: "Callable[[Agent], None] | None" = None,
+        extraction: Mode | None = None,
+    ) -> None:
         super().__init__(agent)
+        self._extraction_mode = extraction
         self.facts: Facts = Facts(agent, alone(agent))
         self.events: Events = Events(agent, alone(agent))
-        self.sessions: Sessions = Sessions(agent, self.recall)
+        self.profile: AgentProfile = AgentProfile(agent)
+        self.opinions: Opinions = Opinions(agent)
+        self.jobs: Jobs = Jobs(agent, extraction)
+        self.tools: Tools = Tools(agent)
+        self.sessions: Sessions = Sessions(
+            agent, self.recall, None if heard is None else partial(heard, self)
+        )
 
     @property
     def name(self) -> str:
@@ -69,20 +105,22 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         as_recorded: Moment | None = None,
         as_world: Moment | None = None,
         pack: Packing | str | None = None,
+        kinds: str | Sequence[str] = MEMORIES,
         **filters: Unpack[Filters],
     ) -> Recall:
         """Return the memories that answer ``query``, best first.
 
-        max_tokens: their token budget; None for no budget. limit: the most memories; None for as
-        many as fit. thinking_budget: the most memories that each arm may find; more find more, and
-        take longer.
+        max_tokens: the most tokens of `Recall.to_prompt`; None for no budget. limit: the most
+        memories; None for as many as fit. thinking_budget: the most memories that each arm may
+        find; more find more, and take longer.
         filters: see `Filters`; a memory must meet all of them. With a filter the query may be "":
         then the memories that meet it are returned, the newest recorded first. now: the
         time that words such as "last week" in the query are relative to. exact: compare with every
         vector, even where an index is faster. query_embedding: float[dimension]; computed, if not
         given. preset: how to rank, one of `recollex.presets` or its name. min_confidence: in [0,
-        1]; if `Recall.confidence`, the probability that there is an answer, is lower, no memories
-        are returned. explain: fill in each arm's scores and what each part of the ranking added.
+        1]; if `Recall.confidence`, the probability that there is an answer, is lower or not known,
+        no memories are returned. explain: fill in each arm's scores and what each part of the
+        ranking added.
         A query that is all in "double quotes" returns the memories that hold these words in this
         order; quotes within a question raise such memories.
         as_recorded: recall as of this recorded time, without what was recorded later; see `at`.
@@ -91,13 +129,16 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         what was believed at ``as_recorded`` about ``as_world``.
         pack: "subgraph" or a `Packing` also fills `Recall.subgraph` with the events and facts
         around these memories, and their evidence, within ``max_tokens`` of their own.
+        kinds: some of "memory", "fact", "event" and "episode". Beside memories, `Recall.hits` and
+        `Recall.to_prompt` then have what else the question asks for, in one order and within one
+        ``max_tokens`` and ``limit``. With filters, facts must cite a memory that meets them.
 
         Raises `errors.InputError`.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
         >>> ids = alice.retain_many(["Bob moved to Oslo.", "Ann plays the cello."])
-        >>> alice.recall("Who makes music?", max_tokens=10)[0].text
+        >>> alice.recall("Who makes music?", max_tokens=30)[0].text
         'Ann plays the cello.'
         """
         wanted = read_filter("recall", filters)
@@ -120,6 +161,7 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
             as_world=as_world,
             min_confidence=min_confidence,
             packing=find_packing(pack),
+            kinds=kinds,
         )
         return agent.recall(question, find_preset(preset), explain)
 
@@ -131,7 +173,7 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
         >>> ids = alice.retain_many(["Bob moved to Oslo.", "Ann plays the cello."])
-        >>> recalls = alice.recall_many(["Where is Bob?", "Who makes music?"], max_tokens=10)
+        >>> recalls = alice.recall_many(["Where is Bob?", "Who makes music?"], max_tokens=30)
         >>> [recall[0].text for recall in recalls]
         ['Bob moved to Oslo.', 'Ann plays the cello.']
         """
@@ -177,12 +219,14 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         after: str | None = None,
         limit: int = 100,
         newest: bool = False,
+        as_world: Moment | None = None,
         **filters: Unpack[Filters],
     ) -> list[Memory]:
         """Return up to ``limit`` memories in the order in which they were recorded.
 
-        after: the id of the last memory of the page before. newest: in the opposite order. filters:
-        see `Filters`.
+        after: the id of the last memory of the page before. newest: in the opposite order.
+        as_world: only what was so at this time of the world, as for `recall`. filters: see
+        `Filters`.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -194,12 +238,34 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
         wanted = read_filter("list", filters)
         check_count(limit, "limit", 1, MAX_LIMIT)
         check_flag(newest, "newest")
-        return self.engine.list(None if after is None else checked_id(after), limit, wanted, newest)
+        world = optional_micros(as_world, "as_world")
+        last = None if after is None else checked_id(after)
+        return self.engine.list(last, limit, wanted, newest, world)
 
     @takes_filters
-    def count(self, **filters: Unpack[Filters]) -> int:
-        """Return how many memories there are, archived ones not counted. filters: see `Filters`."""
-        return self.engine.count(read_filter("count", filters))
+    def count(self, *, as_world: Moment | None = None, **filters: Unpack[Filters]) -> int:
+        """Return how many memories there are, archived ones not counted.
+
+        as_world: only what was so at this time of the world. filters: see `Filters`.
+        """
+        wanted = read_filter("count", filters)
+        return self.engine.count(wanted, optional_micros(as_world, "as_world"))
+
+    @takes_filters
+    def value_counts(self, field: str, **filters: Unpack[Filters]) -> dict[str, int]:
+        """Return the distinct values of a field, and how many memories have each.
+
+        The most frequent first; archived memories and those without a value are not counted. field:
+        "tags", "document_id", "speakers", "roles", "network", "source" or "trust". filters: see
+        `Filters`. Raises `errors.InputError`. Cost: 1 ns a memory; no memory is read.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = alice.retain_many(["Tea.", "Call Bob."], tags=[["home"], ["home", "todo"]])
+        >>> alice.value_counts("tags")
+        {'home': 2, 'todo': 1}
+        """
+        return self.engine.value_counts(check_field(field), read_filter("value_counts", filters))
 
     def transaction(
         self,
@@ -253,6 +319,24 @@ class Agent(History, Retaining, MemoryChanges, RetentionRules):
     def checkpoint(self) -> None:
         """Merge what was retained lately into the indexes now, not later in the background."""
         self.engine.writable().checkpoint()
+
+    def recount(self, counter: str, *, by: str | None = None, why: str | None = None) -> int:
+        """Give the agent another token counter: count the tokens of all memories again.
+
+        counter: "cl100k_base", which is tiktoken's, or "wordpiece", the embedding model's own. by,
+        why: who changes it and for which reason. Returns how many memories were counted, 0 if the
+        agent has this counter. The counts are recorded as one operation, which a replay repeats;
+        they hold for cuts of the past as well, as those of `reembed` do. Others may read and write
+        meanwhile. Raises `errors.ModelError` if the vocabulary of cl100k_base is not on disk.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> id = alice.retain("Bob likes tea.")
+        >>> counted = alice.recount("wordpiece", by="ann")
+        >>> alice.stats().token_counter
+        'wordpiece'
+        """
+        return self.engine.writable().recount(counter, checked_note(by, why))
 
     def head(self) -> LogHead:
         """Return the end of the log, for `verify`: the last operation and the hash of all up to it.

@@ -1,7 +1,7 @@
 """Checks and conversions of the arguments of callers: lists, names, ids and times."""
 
 import contextlib
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +9,7 @@ from recollex_engine.clock import Moment, to_micros
 from recollex_engine.domain.act import note
 from recollex_engine.domain.checks import MAX_NAME, check_note, check_text
 from recollex_engine.errors import InputError
+from recollex_engine.text.entity_types import EntityType, check_type
 
 
 def as_list(value: Any, name: str, kind: str = "a list") -> list[Any]:
@@ -36,6 +37,34 @@ def as_names(value: Any, name: str) -> tuple[str, ...]:
     if isinstance(value, str):
         raise InputError(f"{name} must be a list of str, got a str: {name}=[{value[:80]!r}]")
     return tuple(as_list(value, name, "a list of str"))
+
+
+Entities = Sequence[str] | Mapping[str, str]
+"""Names of entities, or a dict of names and their types."""
+
+
+def as_entities(value: Any) -> tuple[tuple[str, ...], tuple[tuple[str, EntityType], ...]]:
+    """Return the names of entities, and (name, type) of those whose type is given.
+
+    value: a list of names, or a dict of name and type, None for a type that is not known.
+    """
+    if not isinstance(value, Mapping):
+        return as_names(value, "entities"), ()
+    types = {name: kind for name, kind in value.items() if kind is not None}
+    typed = tuple((name, check_type(kind, f"the type of {name!r}")) for name, kind in types.items())
+    return tuple(value), typed
+
+
+def entities_per_text(value: Any, count: int) -> list[Any]:
+    """Return `as_entities` for each text, of one list or dict for all texts or a list of them."""
+    values: Any = value if isinstance(value, Mapping) else as_names(value, "entities")
+    if isinstance(values, tuple) and values and not isinstance(values[0], str):
+        if len(values) != count:
+            raise InputError(
+                f"entities must have one list a text: {count} texts, got {len(values)}"
+            )
+        return [as_entities(each) for each in values]
+    return [as_entities(values)] * count
 
 
 def names_per_text(value: Any, name: str, count: int) -> list[tuple[str, ...]]:

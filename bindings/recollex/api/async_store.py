@@ -2,24 +2,36 @@
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar, overload
 
 from recollex.api import agent as embedded
 from recollex.api import store as stores
 from recollex.api import transaction as transactions
+from recollex.api.conversation import AsyncConversing
 from recollex.api.facts import Facts as EmbeddedFacts
 from recollex.api.keys import Key
-from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
+from recollex.api.methods import (
+    AgentMethods,
+    EventMethods,
+    FactMethods,
+    JobMethods,
+    OpinionMethods,
+    ProfileMethods,
+    SessionMethods,
+    ToolMethods,
+)
 from recollex.api.proxies import AsyncProxy, Method
 from recollex_engine import fork
+from recollex_engine.agents.summary import AgentSummary
 from recollex_engine.backup.backup import BackupRun
 from recollex_engine.backup.opening import Place
 from recollex_engine.clock import Moment
 from recollex_engine.errors import ClosedError, InputError
+from recollex_engine.recall.joint_recall import JointRecall
 
 Result = TypeVar("Result")
 
@@ -35,7 +47,23 @@ class Pooled(AsyncProxy):
         self, method: Method[..., Any], args: tuple[Any, ...], options: dict[str, Any]
     ) -> Awaitable[Any]:
         work = functools.partial(method.function, self._called, *args, **options)
-        return self._store._run(work)
+        return self._patiently(work) if method.waits else self._store._run(work)
+
+    async def _patiently(self, work: Callable[[], Any]) -> Any:
+        """Run what may wait for a language model; cancelling the task gives the request up."""
+        from recollex_engine.llm.cancellation import Cancellation
+
+        token = Cancellation()
+
+        def run() -> Any:
+            with token:
+                return work()
+
+        try:
+            return await self._store._run(run)
+        except asyncio.CancelledError:
+            token.cancel()
+            raise
 
 
 class Facts(Pooled, FactMethods):
@@ -52,7 +80,23 @@ class Sessions(Pooled, SessionMethods):
     """The conversations of an agent; each method is `recollex.api.sessions.Sessions`'s, awaited."""
 
 
-class Agent(Pooled, AgentMethods):
+class AgentProfile(Pooled, ProfileMethods):
+    """The profile of an agent; each method is that of `recollex.Agent.profile`, awaited."""
+
+
+class Tools(Pooled, ToolMethods):
+    """The tools over an agent's gists and facts; each method is `Agent.tools`'s, awaited."""
+
+
+class Opinions(Pooled, OpinionMethods):
+    """The opinions of an agent; each method is that of `recollex.Agent.opinions`, awaited."""
+
+
+class Jobs(Pooled, JobMethods):
+    """The jobs of an agent; each method is that of `recollex.Agent.jobs`, awaited."""
+
+
+class Agent(Pooled, AgentMethods, AsyncConversing):
     """One agent's memory; each method is `recollex.Agent`'s, awaited."""
 
     def __init__(self, store: "Store", agent: embedded.Agent) -> None:
@@ -61,6 +105,10 @@ class Agent(Pooled, AgentMethods):
         self.facts: Facts = Facts(store, agent.facts)
         self.events: Events = Events(store, agent.events)
         self.sessions: Sessions = Sessions(store, agent.sessions)
+        self.profile: AgentProfile = AgentProfile(store, agent.profile)
+        self.opinions: Opinions = Opinions(store, agent.opinions)
+        self.jobs: Jobs = Jobs(store, agent.jobs)
+        self.tools: Tools = Tools(store, agent.tools)
 
     @property
     def name(self) -> str:
@@ -126,9 +174,22 @@ class Store:
         """Return the agent of that name; key: see `recollex.api.store.Store.agent`."""
         return Agent(self, await self._run(functools.partial(self._store.agent, name, key=key)))
 
-    async def agents(self) -> list[str]:
-        """Return the names of the store's agents."""
-        return await self._run(self._store.agents)
+    @overload
+    async def agents(self, *, counts: Literal[False] = False) -> list[str]: ...
+    @overload
+    async def agents(self, *, counts: Literal[True]) -> list[AgentSummary]: ...
+    async def agents(self, *, counts: bool = False) -> list[str] | list[AgentSummary]:
+        """Return the ids of the store's agents; see `recollex.Store.agents`."""
+        return await self._run(functools.partial(self._store.agents, counts=counts))
+
+    async def delete_agent(self, agent_id: str) -> None:
+        """Delete an agent with all that it holds; see `recollex.Store.delete_agent`."""
+        await self._run(functools.partial(self._store.delete_agent, agent_id))
+
+    async def recall(self, query: str, *, agents: Iterable[str], **options: Any) -> JointRecall:
+        """Return the memories of several agents for a question; see `recollex.Store.recall`."""
+        work = functools.partial(self._store.recall, query, agents=agents, **options)
+        return await self._run(work)
 
     async def backup(
         self, target: Place, *, keep: int | None = None, fresh: bool = False

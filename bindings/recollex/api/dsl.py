@@ -8,6 +8,7 @@
     {"op": "CORRECT", "id": ..., "text": ...}                    and the fields of `Agent.correct`
     {"op": "UPSERT_ENTITY", "name": ..., "aliases": [], "types": []}
     {"op": "MERGE_ENTITY", "source": NAME, "target": NAME}
+    {"op": "SPLIT_ENTITY", "source": NAME}
     {"op": "UPSERT_EDGE", "subject": NAME, "predicate": ..., "object": OBJECT, "valid": SPAN,
      "evidence": [IDS], "source": {"uri": ..., "hash": ...}, "mentions": [MENTIONS],
      "confidence": 0.9, "uncertainty": ..., "id": ...}
@@ -36,14 +37,15 @@ from typing import Any
 from uuid import uuid4
 
 from recollex.api import valid_times
-from recollex.api.arguments import as_list, checked_note, one_or_more
+from recollex.api.arguments import as_entities, as_list, checked_note, one_or_more
 from recollex.api.dsl_fields import COMMON, FIELDS, NEEDED, SAME
+from recollex.api.fact_objects import read_object
+from recollex.api.instants import instant
 from recollex.api.iso_times import parse_time
 from recollex.api.json_values import mentions_of, parse_json, participant, recorded_start, source_of
 from recollex.api.statements import read_changes
 from recollex_engine.clock import to_micros
 from recollex_engine.dates.locales import DAY_FIRST
-from recollex_engine.domain.literals import Object, Text
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import (
     ArchiveEdge,
@@ -51,6 +53,7 @@ from recollex_engine.domain.operations import (
     MergeEntity,
     Operation,
     RetroCorrect,
+    SplitEntity,
     UpsertEdge,
     UpsertEntity,
     UpsertEpisode,
@@ -195,6 +198,7 @@ class OperationParser:
     # -- one method an operation, named by its word ----------------------------------------------
 
     def _retain(self, said: dict[str, Any]) -> Retain:
+        named, types = as_entities(said.get("entities", ()))
         return Retain(
             Statement(
                 said["text"],
@@ -204,7 +208,8 @@ class OperationParser:
                 context=said.get("context"),
                 document=said.get("document_id"),
                 speaker=None,
-                entities=tuple(as_list(said.get("entities", ()), "entities")),
+                entities=named,
+                types=types,
                 tags=tuple(as_list(said.get("tags", ()), "tags")),
                 metadata=said.get("metadata", {}),
                 valid_until=self._time(said.get("valid_until"), "valid_until"),
@@ -236,12 +241,15 @@ class OperationParser:
     def _merge_entity(self, said: dict[str, Any]) -> MergeEntity:
         return MergeEntity(said["source"], said["target"])
 
+    def _split_entity(self, said: dict[str, Any]) -> SplitEntity:
+        return SplitEntity(said["source"])
+
     def _upsert_edge(self, said: dict[str, Any]) -> UpsertEdge:
         start, end, parsed = self._span(said.get("valid"), "valid")
         return UpsertEdge(
             said["subject"],
             said["predicate"],
-            self._object(said["object"]),
+            read_object(said["object"], self._moment),
             start=start,
             end=end,
             evidence=one_or_more(said.get("evidence", ()), "evidence"),
@@ -265,7 +273,7 @@ class OperationParser:
             if f"valid_{name}" in said:
                 changes[name] = self._time(said[f"valid_{name}"], f"valid_{name}")
         read: dict[str, Callable[[Any], Any]] = {
-            "object": self._object,
+            "object": lambda value: read_object(value, self._moment),
             "evidence": lambda value: one_or_more(value, "evidence"),
             "source": source_of,
             "mentions": mentions_of,
@@ -328,32 +336,11 @@ class OperationParser:
             value = (start, end)
         return valid_times.read(value, name, self.now(), self.zone, self.locale)
 
-    def _written(self, value: object) -> int | str:
-        """Return a time in microseconds; a text that is not a time is returned as it is."""
+    def _written(self, value: object) -> int | str | datetime:
+        """Return a time, see `instant`; a text that is not a time is returned as it is."""
         if isinstance(value, str):
             try:
-                return to_micros(parse_time(value, self.zone), "time")
+                return instant(parse_time(value, self.zone), "time")
             except InputError:
                 return value
-        return to_micros(self._moment(value, "time"), "time")
-
-    def _object(self, value: Any) -> Object:
-        if not isinstance(value, Mapping):
-            return value  # type: ignore[no-any-return]  # checked by the operation
-        if len(value) != 1:
-            raise InputError(f"object must have one field, its kind, got {dict(value)!r}")
-        ((kind, content),) = value.items()
-        if kind == "text":
-            return Text(content)
-        if kind == "time":
-            return self._moment(content, "object")
-        if kind == "mention":
-            return mentions_of([content])[0]
-        wanted: dict[str, type] = {"entity": str, "boolean": bool, "number": float}
-        if kind in wanted:
-            number = kind == "number" and isinstance(content, int) and not isinstance(content, bool)
-            if isinstance(content, wanted[kind]) or number:
-                return content  # type: ignore[no-any-return]
-            raise InputError(f"object {kind} must be of its kind, got {content!r}")
-        kinds = "entity, text, number, boolean, time or mention"
-        raise InputError(f"object must be of kind {kinds}, got {kind!r}")
+        return instant(self._moment(value, "time"), "time")

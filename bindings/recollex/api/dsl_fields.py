@@ -2,7 +2,12 @@
 
 SAME = {
     "src": {"UPSERT_EDGE": "subject", "MERGE_ENTITY": "source", "LINK": "source"},
-    "dst": {"UPSERT_EDGE": "object", "RETRO_CORRECT": "object", "MERGE_ENTITY": "target"},
+    "dst": {
+        "UPSERT_EDGE": "object",
+        "RETRO_CORRECT": "object",
+        "MERGE_ENTITY": "target",
+        "LINK": "target",
+    },
     "rel": {"UPSERT_EDGE": "predicate", "LINK": "relation"},
     "src_id": {"MERGE_ENTITY": "source"},
     "dst_id": {"MERGE_ENTITY": "target"},
@@ -27,6 +32,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "CORRECT": f"id {_MEMORY}",
         "UPSERT_ENTITY": "name aliases types",
         "MERGE_ENTITY": "source target",
+        "SPLIT_ENTITY": "source",
         "UPSERT_EDGE": f"subject predicate id {_EDGE}",
         "ARCHIVE_EDGE": "id valid",
         "RETRO_CORRECT": f"id valid_start valid_end {_EDGE}",
@@ -45,6 +51,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "CORRECT": ("id",),
     "UPSERT_ENTITY": ("name",),
     "MERGE_ENTITY": ("source", "target"),
+    "SPLIT_ENTITY": ("source",),
     "UPSERT_EDGE": ("subject", "predicate", "object"),
     "ARCHIVE_EDGE": ("id",),
     "RETRO_CORRECT": ("id",),

@@ -1,21 +1,28 @@
 """Events and episodes: what happened, who took part, and which facts prove it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
+
 from recollex.api import valid_times
-from recollex.api.arguments import checked_id, one_or_more, optional_micros
+from recollex.api.arguments import checked_id, checked_note, one_or_more, optional_micros
 from recollex.api.fact_operations import Submit
+from recollex.api.instants import instant
+from recollex.api.searching import search
 from recollex.api.valid_times import Interval
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.clock import Moment, to_micros
+from recollex_engine.clock import Moment
+from recollex_engine.domain.checks import check_flag, check_number
 from recollex_engine.domain.literals import Mention
 from recollex_engine.domain.operations import Link, UpsertEpisode, UpsertEvent
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.episodes import Episode, find_episodes, read_episode
 from recollex_engine.facts.events import Event, find_events, read_event
 from recollex_engine.facts.fact_view import FactView
+from recollex_engine.facts.hits import Hit
+from recollex_engine.talks.consolidation import Consolidation, consolidate, why_consolidated
 
 Participants = Mapping[str, str | None] | Sequence[str | tuple[str, str | None]]
 """Names, or names with roles: {"Ann": "host", "Ben": None}, ["Ann", ("Ben", "guest")]."""
@@ -78,7 +85,7 @@ class EventOperations:
             end=end,
             status=status,
             times=tuple(
-                each if isinstance(each, str) else to_micros(each, "times")
+                each if isinstance(each, str) else instant(each, "times")
                 for each in one_or_more(times, "times")
             ),
             mentions=one_or_more(mentions, "mentions"),
@@ -112,7 +119,7 @@ class EventOperations:
         >>> cold, broken = alice.events.add("It froze."), alice.events.add("The boiler broke.")
         >>> alice.events.link(cold, "causes", broken)
         """
-        end = to_micros(target, "target") if isinstance(target, datetime) else target
+        end = instant(target, "target") if isinstance(target, datetime) else target
         self._submit(Link(source, relation, end, qualifier), by, why, recorded_at)
 
     def add_episode(
@@ -175,8 +182,9 @@ class Events(EventOperations):
     ) -> list[Event]:
         """Return the events that meet all of the conditions, in the order of their first record.
 
-        participant: a name. fact: an id. during: an interval that holds the event's span.
-        overlaps: an interval that shares a moment with the span.
+        participant: a name. fact: an id. status: without it, archived events are left out.
+        during: an interval that holds the event's span. overlaps: an interval that shares a moment
+        with it.
         """
         view = self._view(as_recorded, as_world)
         keys = find_events(
@@ -188,6 +196,67 @@ class Events(EventOperations):
             None if overlaps is None else valid_times.span(overlaps, "overlaps"),
         )
         return [event for key in keys if (event := read_event(view, key)) is not None]
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        participant: str | None = None,
+        status: str | None = None,
+        overlaps: Interval | None = None,
+        query_embedding: Any = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
+    ) -> list[Hit[Event]]:
+        """Return the ``limit`` events that say most of what ``query`` asks for, best first.
+
+        The summary of an event, with its participants and its span, is compared with the question
+        by words and by meaning; see `Facts.search`. participant, status, overlaps: as for `find`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = [alice.events.add(each) for each in ("The boiler broke.", "Ann moved to Rome.")]
+        >>> alice.events.search("Who has changed house?")[0].item.summary
+        'Ann moved to Rome.'
+        """
+        view = self._view(as_recorded, as_world)
+        only = []
+        if any(each is not None for each in (participant, status, overlaps)):
+            span = None if overlaps is None else valid_times.span(overlaps, "overlaps")
+            keys = find_events(view, participant, status=status, overlaps=span)
+            only = [("event", np.array([view.version_of(key, "event") for key in keys], np.int64))]
+        return search(
+            *(self._agent, view, query, "event", limit),
+            only=only,
+            query_embedding=query_embedding,
+            as_recorded=as_recorded,
+        )
+
+    def search_episodes(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        query_embedding: Any = None,
+        as_recorded: Moment | None = None,
+        as_world: Moment | None = None,
+    ) -> list[Hit[Episode]]:
+        """Return the ``limit`` episodes whose title says most of what ``query`` asks for.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> event = alice.events.add("The boiler broke.")
+        >>> id = alice.events.add_episode("A cold week without heating", [event])
+        >>> alice.events.search_episodes("When did we freeze?")[0].item.title
+        'A cold week without heating'
+        """
+        return search(
+            *(self._agent, self._view(as_recorded, as_world), query, "episode", limit),
+            only=(),
+            query_embedding=query_embedding,
+            as_recorded=as_recorded,
+        )
 
     def get_episode(
         self,
@@ -221,6 +290,44 @@ class Events(EventOperations):
     ) -> list[Episode]:
         """Return the episodes that the cut shows; with ``event``, an id, those that hold it."""
         return find_episodes(self._view(as_recorded, as_world), event)
+
+    def consolidate(
+        self,
+        *,
+        age: timedelta = timedelta(days=90),
+        threshold: float = 0.25,
+        preview: bool = False,
+        by: str | None = None,
+        recorded_at: Moment | None = None,
+    ) -> Consolidation:
+        """Compress old events into episodes, and unite facts that say the same; return what.
+
+        Events recorded more than ``age`` ago, whose salience (recency, frequency across documents
+        and centrality of the participants, in [0, 1]) is below ``threshold``, become one episode a
+        calendar month, and are archived: `find` leaves them out. Of facts that are equal, also by a
+        merge of entities, the first stays, with the evidence of all. preview: only say what would
+        be done. All of it is one transaction, which `Facts.undo` takes back.
+
+        >>> import recollex, tempfile
+        >>> from datetime import timedelta
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> ids = [alice.events.add(text, span="May 2024") for text in ("It froze.", "It rained.")]
+        >>> done = alice.events.consolidate(age=timedelta(0), threshold=1.0)
+        >>> [episode.title for episode in done.episodes], alice.events.find()
+        (['May 2024: 2 events'], [])
+        """
+        check_number(threshold, "threshold", 0, 1)
+        check_flag(preview, "preview")
+        if not isinstance(age, timedelta) or age < timedelta(0):
+            raise InputError(f"age must be a timedelta of at least 0, got {age!r}")
+        now, micros = self._agent.clock(), age // timedelta(microseconds=1)
+        agent = self._agent if preview else self._agent.writable()
+        note = checked_note(by, why_consolidated(now, micros, threshold))
+        at = optional_micros(recorded_at, "recorded_at")
+        done, operations = consolidate(agent.view(), agent.facts(), now, micros, threshold)
+        if not preview:
+            self._agent.writable().transact(operations, [note] * len(operations), at)
+        return done
 
     def _view(self, as_recorded: Moment | None, as_world: Moment | None) -> FactView:
         recorded = optional_micros(as_recorded, "as_recorded")

@@ -1,6 +1,7 @@
-"""A file of memories outside of the store: complete or absent, and readable by its owner alone."""
+"""A file or folder of memories outside of the store: complete or absent, its owner's alone."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -34,3 +35,28 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # a read-only disk refuses it also where there is no such file
             temporary.unlink()
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yield a folder that is called ``path`` once the body has succeeded; its owner's alone.
+
+    Raises `InputError` if there is something at ``path`` that is no empty folder.
+    """
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise InputError(f"{path} exists: name a folder that is new")
+    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
+    try:
+        temporary.mkdir(mode=0o700)
+        yield temporary
+        temporary.replace(path)
+    except FileNotFoundError as error:
+        raise InputError(f"{path} cannot be written: there is no such folder") from error
+    except PermissionError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+    except StoreFullError:
+        raise
+    except OSError as error:
+        raise store_full(error, path, f"write {path.name}") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

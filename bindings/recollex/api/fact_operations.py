@@ -14,6 +14,7 @@ from recollex_engine.domain.operations import (
     MergeEntity,
     Operation,
     RetroCorrect,
+    SplitEntity,
     UpsertEdge,
     UpsertEntity,
 )
@@ -50,6 +51,7 @@ class FactOperations:
         confidence: float = 1.0,
         uncertainty: str | None = None,
         id: str | None = None,
+        embed: bool = True,
         by: str | None = None,
         why: str | None = None,
         recorded_at: Moment | None = None,
@@ -61,7 +63,8 @@ class FactOperations:
         to 1827", which are parsed, and tagged so. evidence: ids of memories. confidence: in [0, 1].
         id: the caller's own; without one, the id is made of subject, predicate, object and start,
         so recording the fact again changes nothing. A fact that has this id already gets a new
-        version. by, why: kept with the operation. recorded_at: later than the last.
+        version. embed: without it the fact is found by its words, not by its meaning, and takes a
+        quarter of the space. by, why: kept with the operation. recorded_at: later than the last.
 
         Raises `errors.InputError` with nothing recorded.
 
@@ -86,6 +89,7 @@ class FactOperations:
             confidence=confidence,
             uncertainty=parsed if uncertainty is None else uncertainty,
             given_id=id,
+            embed=embed,
         )
         self._submit(operation, by, why, recorded_at)
         return operation.id
@@ -207,3 +211,28 @@ class FactOperations:
         True
         """
         self._submit(MergeEntity(source, target), by, why, recorded_at)
+
+    def split(
+        self,
+        source: str,
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: Moment | None = None,
+    ) -> None:
+        """Record that an entity that was merged is one of its own again (SPLIT_ENTITY).
+
+        source: any of its names before the merge. What was merged into it stays with it. Cuts
+        between merge and split show one entity, all others two. Raises `errors.InputError` if it
+        was merged into none, and `errors.UnknownIdError`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> for name in ("Bobby", "Robert Chen"):
+        ...     id = alice.facts.add(name, "likes", "tea")
+        >>> alice.facts.merge("Bobby", "Robert Chen")
+        >>> alice.facts.split("Bobby", by="ann", why="two people")
+        >>> [fact.subject for fact in alice.facts.find(subject="Bobby")]
+        ['Bobby']
+        """
+        self._submit(SplitEntity(source), by, why, recorded_at)

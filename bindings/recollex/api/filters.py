@@ -26,6 +26,8 @@ class Filters(TypedDict, total=False):
     a list; case does not matter in a speaker's name. trust: the least trust, "user", "assistant",
     "tool" or "web"; memories of unknown source are left out. since, until: its event's time
     overlaps [since, until). recorded_since, recorded_until: it was recorded in that interval.
+    ends_after: its `valid_until` is later than this, or it has none. ends_by: its `valid_until` is
+    not later than this.
 
     where: conditions on its metadata: a value that is equal, or a dict of the operators eq, ne, gt,
     ge, lt, le, in, not, contains (of a list) and exists. See `recollex_engine` at
@@ -48,6 +50,8 @@ class Filters(TypedDict, total=False):
     until: Moment | None
     recorded_since: Moment | None
     recorded_until: Moment | None
+    ends_after: Moment | None
+    ends_by: Moment | None
     where: Mapping[str, Any] | None
     networks: str | Sequence[str] | None
     speaker: str | None
@@ -56,6 +60,14 @@ class Filters(TypedDict, total=False):
 _NAMES = tuple(Filters.__annotations__)
 _EMPTY = ("tags", "any_tags", "no_tags", "entities")
 """The arguments whose default is an empty tuple; that of the others is None."""
+_ELSEWHERE = {
+    **dict.fromkeys(("k", "n", "top_k", "topk", "n_results", "num_results", "size"), "limit"),
+    **dict.fromkeys(("filter", "filters", "metadata"), "where"),
+    **dict.fromkeys(("at", "as_of"), "as_recorded"),
+}
+"""What other libraries call some arguments of these methods, and their names here."""
+_ARGUMENTS: dict[str, tuple[str, ...]] = {}
+"""Method that takes filters -> the names of all its arguments."""
 _FORMER = {"networks": "network", "speaker": "speakers"}
 
 
@@ -72,7 +84,9 @@ def read_filter(called: str, given: Filters) -> Filter:
     values = cast(dict[str, Any], dict(given))
     for name in values:
         if name not in _NAMES:
-            near = difflib.get_close_matches(name, _NAMES, 1)
+            known = _ARGUMENTS.get(called, _NAMES)
+            near = [each for each in (_ELSEWHERE.get(name),) if each in known]
+            near += difflib.get_close_matches(name, known, 1)
             hint = f". Did you mean {near[0]!r}?" if near else ""
             raise TypeError(f"{called}() got an unexpected keyword argument {name!r}{hint}")
     for former, name in _FORMER.items():
@@ -96,6 +110,8 @@ def read_filter(called: str, given: Filters) -> Filter:
             optional_micros(get("recorded_since"), "recorded_since"),
             optional_micros(get("recorded_until"), "recorded_until"),
         ),
+        ends_after=optional_micros(get("ends_after"), "ends_after"),
+        ends_by=optional_micros(get("ends_by"), "ends_by"),
         where=() if (where := get("where")) is None else read_where(as_dict(where)),
     )
 
@@ -119,7 +135,9 @@ def takes_filters(method: Method) -> Method:
     """Show the filter's arguments in the signature of a method that has ``**filters``."""
     shown = inspect.signature(method)
     kept = [each for each in shown.parameters.values() if each.kind is not each.VAR_KEYWORD]
-    cast(Any, method).__signature__ = shown.replace(parameters=[*kept, *_parameters()])
+    signature = shown.replace(parameters=[*kept, *_parameters()])
+    cast(Any, method).__signature__ = signature
+    _ARGUMENTS[method.__name__] = tuple(signature.parameters)
     return method
 
 

@@ -1,8 +1,8 @@
 """Memories and turns as JSON lines: the format of `recollex ingest` and `recollex export`.
 
 A line is one JSON object. With ``at`` or ``role`` it is a turn of a conversation, for
-`Agent.retain_dialogue`; otherwise it is a memory, for `Agent.retain`. Empty lines and null fields
-are ignored.
+`Agent.retain_dialogue`; otherwise it is a memory, for `Agent.retain`. ``content`` is another name
+of ``text``. Empty lines and null fields are ignored.
 """
 
 import difflib
@@ -39,6 +39,7 @@ TURN_FIELDS: dict[str, type] = {
 }
 MEMORY_FIELDS: dict[str, type] = {
     "text": str,
+    "content": str,
     "event_at": str,
     "id": str,
     "entities": list,
@@ -101,12 +102,16 @@ def read(
 
 
 def read_objects(
-    objects: Iterable[Any], zone: tzinfo, recorded: bool, stamped: bool
+    objects: Iterable[Any],
+    zone: tzinfo,
+    recorded: bool,
+    stamped: bool,
+    document_id: str | None = None,
 ) -> Iterator[Line]:
     """Yield objects as `read` yields lines of them; they are numbered from 1."""
     left_out = (*(() if recorded else ("recorded_at",)), *(() if stamped else _STAMP))
     for number, raw in enumerate(objects, 1):
-        yield _line(number, raw, zone, None, left_out)
+        yield _line(number, raw, zone, document_id, left_out)
 
 
 def write(memory: Memory, embedding: Sequence[float] | None = None) -> str:
@@ -163,6 +168,10 @@ def _line(
     is_turn = "at" in fields or "role" in fields
     for name, value in fields.items():
         _check(number, name, value, TURN_FIELDS if is_turn else MEMORY_FIELDS)
+    if not is_turn and "content" in fields:
+        if "text" in fields:
+            raise InputError(f"line {number} has both 'text' and 'content': give one of them")
+        fields = {"text": fields.pop("content"), **fields}
     for name in left_out:
         fields.pop(name, None)
     for name in _TIMES:

@@ -147,6 +147,17 @@ def key_bytes(given: Key | None, name: str = "key") -> bytes | None:
     return given
 
 
+def _needed(given: Key | None, name: str) -> bytes:
+    """Return the 32 bytes of a key; raises `InputError` where none is given."""
+    found = key_bytes(given, name)
+    if found is None:
+        raise InputError(
+            f"{name} must be 32 bytes, got None: recollex.encryption.copy makes an encrypted agent "
+            "of a plain one, and a plain one of an encrypted one"
+        )
+    return found
+
+
 def rekey(
     path: str | os.PathLike[str], agent_id: str = "default", *, key: Key, new_key: Key
 ) -> None:
@@ -167,8 +178,7 @@ def rekey(
     ...     store.agent("alice").stats().memories
     1
     """
-    before, after = key_bytes(key), key_bytes(new_key, "new_key")
-    assert before is not None and after is not None
+    before, after = _needed(key, "key"), _needed(new_key, "new_key")
     folder = _existing(path, agent_id)
     if not agent_key.is_encrypted(folder):
         raise InputError(f"agent {agent_id!r} is not encrypted: recollex.encryption.copy does that")

@@ -72,7 +72,8 @@ class MemoryChanges:
 
         The memories are those that meet all ``filters``, see `Filters`, and ``id``: open and closed
         ones, with every version of their ids. ``everything=True`` erases all that the agent holds
-        instead. Facts and events whose only sources are erased go with them. `at` an earlier time
+        instead. Facts and events whose only sources are erased go with them, and so do memories
+        that `extract` drew from one of them. `at` an earlier time
         these memories are missing, too. Objects that the caller holds, such as a `Recall`, keep
         what they hold; copies of the store are not reached.
 

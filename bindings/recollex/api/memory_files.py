@@ -1,5 +1,6 @@
 """Writes an agent's memories to a file and reads them into another agent: JSON lines or Parquet."""
 
+import json
 import os
 from collections.abc import Iterator
 from datetime import UTC
@@ -8,9 +9,10 @@ from typing import Any, Unpack
 
 from recollex.api import jsonl, parquet
 from recollex.api.agent import Agent
-from recollex.api.exported_file import replacing
+from recollex.api.exported_file import new_folder, replacing
 from recollex.api.filters import Filters, read_filter, takes_filters
 from recollex.api.line_batches import batches, store_batch
+from recollex.api.other_formats import WRITERS
 from recollex.api.plurals import counted
 from recollex.api.progress import progress_bar
 from recollex_engine.agents.cut import Cut
@@ -19,7 +21,7 @@ from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.recall.lookups import pages
 
 FORMATS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-"""The format that the end of a file's name says."""
+"""The format that the end of a file's name says: those that `import_memories` reads."""
 _PAGE = 1000
 _BATCH = 128
 
@@ -37,7 +39,9 @@ def export_memories(
     filters: only memories that meet these, as for `Agent.list`.
 
     format: "jsonl" or "parquet"; by default the file's name says it. Parquet needs
-    ``pip install 'recollex[parquet]'``.
+    ``pip install 'recollex[parquet]'``. For other programs: "markdown" (a new folder, with a note
+    for each memory), "mem0" (JSON as its ``get_all`` gives it) and "langchain" (messages as
+    ``messages_from_dict`` reads them: the turns alone). `recollex.ingest` reads these again.
 
     Each memory keeps its id, times, source and other fields; in recorded order. Vectors are written
     if the caller gave them (`GivenVectors`), because a model makes its own again. Facts, events and
@@ -58,13 +62,19 @@ def export_memories(
     'Bob likes tea.'
     """
     wanted = read_filter("export_memories", filters)
-    path, kind = Path(file), _format_of(file, format)
+    path = Path(file)
+    kind = format if format in WRITERS else _format_of(file, format, *WRITERS)
     if kind == "parquet":
         parquet.check_installed()
     objects = objects_of(agent, wanted)
+    if kind == "markdown":
+        with new_folder(path) as folder:
+            return WRITERS[kind](folder, objects)
     with replacing(path) as temporary:
         if kind == "parquet":
             return parquet.write(temporary, objects)
+        if kind in WRITERS:
+            return WRITERS[kind](temporary, objects)
         written = 0
         with temporary.open("w", encoding="utf-8") as out:
             for each in objects:
@@ -91,9 +101,10 @@ def import_memories(
     import is completed by calling it again. Raises `errors.InputError`, which names the line; the
     lines before it were retained.
     """
-    path, kind = Path(file), _format_of(file, format)
+    path = Path(file)
     if not path.is_file():
         raise InputError(f"there is no file {path} to import")
+    kind = _format_of(file, format)
     known = agent.stats().memories > 0
     stored = 0
     with progress_bar(None, "importing") as progress, path.open(encoding="utf-8") as source:
@@ -113,6 +124,24 @@ def import_memories(
         except UnicodeDecodeError as error:
             raise InputError(f"{path} is not a file of JSON lines in UTF-8: {error}") from error
     return stored
+
+
+def given_dimension(file: str | os.PathLike[str], format: str | None = None) -> int | None:
+    """Return the length of the vectors of a file to import; None if it holds none, or is no such.
+
+    An exported file has vectors if a caller gave them: see `export_memories`.
+    """
+    path = Path(file)
+    try:
+        if _format_of(file, format) == "parquet":
+            first: Any = next(parquet.read(path), {})
+        else:
+            with path.open(encoding="utf-8") as source:
+                first = json.loads(next((line for line in source if line.strip()), "{}"))
+    except (OSError, ValueError, RecursionError):  # the import says what is wrong
+        return None
+    vector = first.get("embedding") if isinstance(first, dict) else None
+    return len(vector) if isinstance(vector, list) else None
 
 
 def objects_of(agent: Agent, wanted: Filter = EVERYTHING) -> Iterator[dict[str, Any]]:
@@ -151,15 +180,17 @@ def _is_there(agent: Agent, line: jsonl.Line) -> bool:
         return False
 
 
-def _format_of(file: str | os.PathLike[str], format: str | None) -> str:
+def _format_of(file: str | os.PathLike[str], format: str | None, *others: str) -> str:
+    """Return the format of a file by its name; ``others``: more that a caller may name."""
     if format is not None:
         if format not in FORMATS.values():
-            raise InputError(f'format must be "jsonl" or "parquet", got {format!r}')
+            known = " or ".join(f'"{name}"' for name in ("jsonl", "parquet", *others))
+            raise InputError(f"format must be {known}, got {format!r}")
         return format
     found = FORMATS.get(Path(file).suffix)
     if found is None:
         raise InputError(
-            f'{os.fspath(file)!r} ends with none of {", ".join(FORMATS)}: give format="jsonl" or '
-            '"parquet"'
+            f"{os.fspath(file)!r} ends with none of {', '.join(FORMATS)}: name the format, "
+            "jsonl or parquet. recollex ingest reads files of other programs"
         )
     return found

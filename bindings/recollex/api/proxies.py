@@ -41,6 +41,8 @@ class Method(Generic[P, Result]):
     writes: it writes one transaction, and reads nothing that only readers see. brief: whether it
     costs less than handing it to another thread, if it is asked of the present. owner: whether it
     tells of the process that has the store open for writing: what that process heard, or its files.
+    deletes: whether it deletes the agent, which a server must not have open then. waits: whether it
+    may wait for a language model, so that a server gives it a thread that nothing else needs.
 
     Types: read from an instance of a `Proxy`, a row is a function with the parameters of
     ``function``, which returns what that returns, or an awaitable of it.
@@ -58,6 +60,8 @@ class Method(Generic[P, Result]):
         grouped: bool = False,
         brief: bool = False,
         owner: bool = False,
+        deletes: bool = False,
+        waits: bool = False,
     ) -> None:
         self.function = function
         self.name: str = function.__name__
@@ -70,6 +74,8 @@ class Method(Generic[P, Result]):
         self.grouped = grouped
         self.brief = brief
         self.owner = owner
+        self.deletes = deletes
+        self.waits = waits
 
     def __set_name__(self, table: type[Table], attribute: str) -> None:
         self.group = table._group
@@ -90,7 +96,7 @@ class Method(Generic[P, Result]):
     @property
     def apart(self) -> bool:
         """Whether another process, which has the store open for reading, may do it."""
-        return self.scope == "read" and not self.store and not self.owner
+        return self.scope == "read" and not (self.store or self.owner or self.waits)
 
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:

@@ -1,14 +1,17 @@
 """Reads the arguments of `Agent.recall` as a question to the engine."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
-from recollex.api.arguments import optional_micros
+from recollex.api.arguments import one_or_more, optional_micros
 from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.packing_options import Packing
-from recollex_engine.domain.question import UNBOUNDED, Question
+from recollex_engine.domain.question import KINDS, MEMORIES, UNBOUNDED, Question
+from recollex_engine.errors import InputError
 
 
 def read_question(
@@ -24,6 +27,7 @@ def read_question(
     as_world: Moment | None,
     min_confidence: float,
     packing: Packing | None,
+    kinds: str | Sequence[str],
 ) -> Question:
     """Return the question that a recall's arguments ask; raises `InputError`.
 
@@ -42,4 +46,16 @@ def read_question(
         as_world=optional_micros(as_world, "as_world"),
         min_confidence=min_confidence,
         packing=packing,
+        kinds=_kinds(kinds),
     )
+
+
+def _kinds(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the kinds that are asked for, in the order of `KINDS`, each once."""
+    if given is MEMORIES:  # as most are
+        return MEMORIES
+    wanted = one_or_more(given, "kinds")
+    for kind in wanted:
+        if kind not in KINDS:
+            raise InputError(f"kinds must be some of {', '.join(KINDS)}, got {kind!r}")
+    return tuple(kind for kind in KINDS if kind in wanted)

@@ -28,11 +28,15 @@ def reembed(
 
     key: of an encrypted agent.
 
-    Returns the number of passages that this call embedded: fewer than all after an interrupted
-    call, 0 if the vectors are the model's already. Until all passages are embedded the old vectors
-    are used, other processes may read and write, and a call that was killed is continued by the
-    next. Then one operation switches to the new vectors, for cuts of the past as well. Processes
-    that read the agent with the old model get `errors.ModelMismatchError` from then on.
+    Returns the number of passages, facts, events, episodes and names of entities that this call
+    embedded: fewer than all after an interrupted call, 0 if the vectors are the model's already.
+    Facts, events and names come last, after the switch; those that an older version recorded
+    without vectors are embedded here too, and then also by the model that the agent has already.
+    Until all passages are embedded the
+    old vectors are used, other processes may read and write, and a call that was killed is
+    continued by the next. Then one operation switches to the new vectors, for cuts of the past as
+    well. Processes that read the agent with the old model get `errors.ModelMismatchError` from
+    then on.
 
     Vectors that a caller had given are replaced by the model's. Raises `errors.LockedError` if a
     writer has the agent open when the call ends: close it and call again.
@@ -62,6 +66,9 @@ def reembed(
         suppress(LockedError),  # a writer has it open already, and makes its checkpoints itself
         open(path, embedder=loaded) as store,
     ):
-        store.agent(agent_id, key=secret).checkpoint()
+        agent = store.agent(agent_id, key=secret)
+        with progress_bar(None, "embedding", "facts and events") as progress:
+            made += agent.engine.writable().add_surfaces(progress)
+        agent.checkpoint()
     del cipher  # an encrypted agent is read as long as it is held
     return made

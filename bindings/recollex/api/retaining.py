@@ -4,11 +4,11 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast, overload
 
-from recollex.api.arguments import as_list, as_names, micros_per_text, optional_micros
+from recollex.api.arguments import Entities, as_list, as_names, micros_per_text, optional_micros
 from recollex.api.progress import progress_bar
 from recollex.api.retain_at_times import retain_at_times
 from recollex.api.sessions import Sessions
-from recollex.api.statements import read_statements
+from recollex.api.statements import read_statements, refuse_dict
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text
@@ -33,7 +33,7 @@ class Retaining:
         context: str | None = None,
         network: str = "world",
         document_id: str | None = None,
-        entities: Sequence[str] = (),
+        entities: Entities = (),
         tags: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
         id: str | None = None,
@@ -46,6 +46,8 @@ class Retaining:
         """Retain one text, and return its id. `retain_many` takes a list.
 
         event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
+        entities: names that the text may not have; a dict {"Google": "ORGANIZATION"} also says what
+        they are: see `Entity.type`.
         id: the caller's own. A memory with this id that is equal stays as it is; one that differs
         is replaced. valid_until: when it ceases to be so; no end, if not given.
         recorded_at: later than the last, for importing history. embedding: float[dimension];
@@ -84,6 +86,8 @@ class Retaining:
             if embedding is not None:
                 vectors = [embedding]
             return self.engine.writable().retain(statements, vectors, at)[0]
+        if isinstance(given, Mapping):
+            refuse_dict(given)
         texts = as_list(given, "text", "a str")
         warnings.warn(
             "retain takes one text: retain_many takes a list", DeprecationWarning, stacklevel=2
@@ -100,7 +104,7 @@ class Retaining:
         context: str | Sequence[str | None] | None = None,
         network: str | Sequence[str] = "world",
         document_id: str | Sequence[str | None] | None = None,
-        entities: Sequence[str] | Sequence[Sequence[str]] = (),
+        entities: Entities | Sequence[Entities] = (),
         tags: Sequence[str] | Sequence[Sequence[str]] = (),
         metadata: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         id: str | Sequence[str | None] | None = None,

@@ -50,9 +50,15 @@ class Sessions:
     ['Ann: I grew up by the sea with Eve.']
     """
 
-    def __init__(self, agent: AgentOrCut, recall: Callable[..., Recall]) -> None:
+    def __init__(
+        self,
+        agent: AgentOrCut,
+        recall: Callable[..., Recall],
+        on_heard: Callable[[], None] | None = None,
+    ) -> None:
         self._sessions = sessions.Sessions(agent)
         self._recall = recall
+        self._on_heard = on_heard
 
     @property
     def heard(self) -> int:
@@ -165,6 +171,8 @@ class Sessions:
         heard = list(statements)
         for place, statement in enumerate(heard):
             sessions.check_metadata_free(statement, f"turns[{place}]")
+        if self._on_heard is not None:
+            self._on_heard()
         return self._sessions.write(document_id, heard, policy, recorded_at, progress)
 
     def _talk(self, document_id: object) -> sessions.Talk:

@@ -1,12 +1,13 @@
 """Reads the arguments of `Agent.retain` and `Agent.correct`."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from recollex.api.arguments import (
     as_dict,
     as_list,
     as_names,
+    entities_per_text,
     micros_per_text,
     names_per_text,
     optional_micros,
@@ -37,6 +38,9 @@ def read_statements(
     Raises `InputError`.
     """
     texts = [text] if isinstance(text, str) else as_list(text, "text", "a str or a list of str")
+    for words in texts:
+        if isinstance(words, Mapping):
+            refuse_dict(words)
     count = len(texts)
     return [
         Statement(
@@ -47,7 +51,8 @@ def read_statements(
             context=where,
             document=document,
             speaker=None,
-            entities=tuple(mentioned),
+            entities=mentioned[0],
+            types=mentioned[1],
             tags=tuple(labels),
             metadata=as_dict(more),
             valid_until=end,
@@ -61,7 +66,7 @@ def read_statements(
             value_per_text(network, "network", str, "a str", count),
             value_per_text(context, "context", str, "a str", count),
             value_per_text(document_id, "document_id", str, "a str", count),
-            names_per_text(entities, "entities", count),
+            entities_per_text(entities, count),
             names_per_text(tags, "tags", count),
             value_per_text(metadata, "metadata", Mapping, "a dict", count),
             micros_per_text(valid_until, "valid_until", count),
@@ -69,6 +74,16 @@ def read_statements(
             strict=True,
         )
     ]
+
+
+def refuse_dict(given: Mapping[Any, Any]) -> NoReturn:
+    """Raise `InputError` for a dict in the place of a text, with what to write instead."""
+    own = next((name for name in ("text", "content", "memory") if name in given), None)
+    hint = "give the text alone" if own is None else f"give its {own!r} as the text"
+    raise InputError(
+        f"text must be a str, got a dict: {hint}, and the rest as options. retain_dialogue takes "
+        "dicts with role and content, or with speaker and text"
+    )
 
 
 def _stamps(source: Any, trust: Any, count: int) -> list[Stamp]:

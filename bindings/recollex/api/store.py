@@ -1,33 +1,49 @@
 """Opens a store, a folder of agents."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
+from weakref import WeakValueDictionary
 
 from recollex.api.agent import Agent
 from recollex.api.compiling import ANNOUNCEMENT
+from recollex.api.extracting import read_mode
+from recollex.api.joint_recalls import agent_ids, recall_together
 from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import opening_bar, progress_bar
+from recollex_engine import fork
 from recollex_engine.agents import store as engine
+from recollex_engine.agents.summary import AgentSummary
 from recollex_engine.backup import backup
 from recollex_engine.backup.backup import BackupRun
 from recollex_engine.backup.opening import Place, open_target
 from recollex_engine.clock import system_clock, to_micros
+from recollex_engine.domain.checks import check_flag
 from recollex_engine.errors import InputError
 from recollex_engine.log.durability import Durability
+from recollex_engine.mind.extraction_log import Mode
 from recollex_engine.models.embedder import Embedder
+from recollex_engine.recall.joint_recall import JointRecall
+from recollex_engine.text.naming import Naming
 from recollex_kernels.machine.jit import tell_of_compiling
+
+if TYPE_CHECKING:
+    from recollex_engine.llm.language_model import LanguageModel
+    from recollex_engine.mind.background_extraction import BackgroundExtraction
 
 
 class Store:
     """A folder of agents; see `recollex.open`. Usable as a context manager."""
 
-    def __init__(self, store: engine.Store) -> None:
+    def __init__(self, store: engine.Store, extraction: Mode | None = None) -> None:
         self._store = store
-        self._agents: dict[str, Agent] = {}
+        self._extraction = None if extraction is None else _in_background(store, extraction)
+        self._lock = fork.lock()
+        self._agents: WeakValueDictionary[str, Agent] = WeakValueDictionary()
+        self._heard: dict[str, Agent] = {}  # held, since their sessions may hold turns
 
     @property
     def path(self) -> Path:
@@ -48,14 +64,78 @@ class Store:
         ...     store.agent("alice").stats().memories
         0
         """
-        agent = self._store.agent(agent_id, key_bytes(key))
-        if agent_id not in self._agents or self._agents[agent_id].engine is not agent:
-            self._agents[agent_id] = Agent(agent)
-        return self._agents[agent_id]
+        engine_agent = self._store.agent(agent_id, key_bytes(key))
+        with self._lock:
+            agent = self._agents.get(agent_id)
+            if agent is None or agent.engine is not engine_agent:
+                mode = None if self._extraction is None else self._extraction.mode
+                agent = self._agents[agent_id] = Agent(engine_agent, self._hold, mode)
+        if self._extraction is not None:
+            self._extraction.opened(engine_agent)
+        return agent
 
-    def agents(self) -> list[str]:
-        """Return the ids of the agents that hold something, sorted."""
-        return self._store.agents()
+    def _hold(self, agent: Agent) -> None:
+        """Keep an agent open that no caller holds any more: turns wait in its sessions."""
+        self._heard[agent.name] = agent
+
+    @overload
+    def agents(self, *, counts: Literal[False] = False) -> list[str]: ...
+    @overload
+    def agents(self, *, counts: Literal[True]) -> list[AgentSummary]: ...
+    @overload
+    def agents(self, *, counts: bool) -> list[str] | list[AgentSummary]: ...
+    def agents(self, *, counts: bool = False) -> list[str] | list[AgentSummary]:
+        """Return the ids of the agents that hold something, sorted.
+
+        counts: return an `AgentSummary` of each: how many memories it has, when it was last
+        written, its bytes. None is opened for that; see `AgentSummary` for what is not known.
+
+        >>> import recollex, tempfile
+        >>> with recollex.open(tempfile.mkdtemp()) as store:
+        ...     id = store.agent("alice").retain("Bob likes tea.")
+        ...     [(each.id, each.memories) for each in store.agents(counts=True)]
+        [('alice', 1)]
+        """
+        check_flag(counts, "counts")
+        return self._store.summaries() if counts else self._store.agents()
+
+    def recall(
+        self,
+        query: str,
+        *,
+        agents: Iterable[str],
+        max_tokens: int | None = 4096,
+        limit: int | None = None,
+        min_confidence: float = 0.0,
+        **options: Any,
+    ) -> JointRecall:
+        """Return the memories of several agents that answer ``query``, best first, in one order.
+
+        agents: the ids of 1 to 64 agents, such as a user's own and one that all users share; one
+        that holds nothing adds nothing. max_tokens, limit, min_confidence: of all of them together;
+        the confidence is that of the likeliest agent. options: those of `Agent.recall`, but
+        ``pack``; they are the same for each agent.
+
+        `Memory.agent` names the agent: ids may be equal in two. See `JointRecall` for what is
+        compared. The question is embedded once. Raises `errors.InputError`.
+
+        >>> import recollex, tempfile
+        >>> with recollex.open(tempfile.mkdtemp()) as store:
+        ...     id = store.agent("ann").retain("I like green tea.")
+        ...     id = store.agent("team").retain("The office kitchen is on the second floor.")
+        ...     found = store.recall("Where is the kitchen?", agents=["ann", "team"], limit=1)
+        >>> [(memory.agent, memory.text) for memory in found]
+        [('team', 'The office kitchen is on the second floor.')]
+        """
+        ids = agent_ids(agents)
+        return recall_together(
+            [self.agent(each) for each in ids],
+            query,
+            max_tokens=max_tokens,
+            limit=limit,
+            min_confidence=min_confidence,
+            **options,
+        )
 
     def backup(self, target: Place, *, keep: int | None = None, fresh: bool = False) -> BackupRun:
         """Back up every agent to a folder or an object store; later calls add what is new since.
@@ -97,17 +177,44 @@ class Store:
         del held  # encrypted agents are read as long as it is held
         return run
 
+    def delete_agent(self, agent_id: str) -> None:
+        """Delete an agent with all that it holds; it cannot be brought back.
+
+        Calls in progress are finished, and later ones on its `Agent` objects raise
+        `errors.ClosedError`; `agent` gives a new one of that id. A crash leaves all of the agent or
+        nothing. Backups, snapshots and exported files keep what they have.
+
+        Raises `errors.UnknownIdError` for an id that the store does not hold, `errors.LockedError`
+        while another process writes the agent, and `errors.ReadOnlyError`. Cost: that of removing
+        the files; no key and no model is needed.
+
+        >>> import recollex, tempfile
+        >>> with recollex.open(tempfile.mkdtemp()) as store:
+        ...     id = store.agent("alice").retain("Bob likes tea.")
+        ...     store.delete_agent("alice")
+        ...     store.agents()
+        []
+        """
+        self._store.delete_agent(agent_id)
+        self._heard.pop(agent_id, None)
+
     def close_agent(self, agent_id: str) -> None:
         """Close one agent, which frees its memory; `agent` opens it again.
 
         Turns that its `sessions` have not written are lost. No other thread may use the agent
         during the call.
         """
-        self._agents.pop(agent_id, None)
+        self._heard.pop(agent_id, None)
         self._store.close_agent(agent_id)
 
     def close(self) -> None:
-        """Close every agent; all that was retained is on disk afterwards."""
+        """Close every agent; all that was retained is on disk afterwards.
+
+        Waits for opinions that are being formed, and for the chunk from which facts are being
+        drawn.
+        """
+        if self._extraction is not None:
+            self._extraction.close()
         self._store.close()
 
     def __enter__(self) -> "Store":
@@ -133,9 +240,15 @@ def open(
     durability: Durability = "always",
     language: str = "english",
     locale: str = "en-GB",
+    entity_rule: Literal["alike", "memora"] = "alike",
+    entity_types: Literal["rule", "auto", "spacy"] = "rule",
     threads: int = 1,
     clock: Callable[[], datetime] | None = None,
     key: Key | None = None,
+    max_open: int | None = None,
+    llm: "LanguageModel | None" = None,
+    count_accesses: bool = False,
+    extraction: Literal["narrative", "atomic", "episodic"] | None = None,
 ) -> Store:
     """Open the store in folder ``path``, which is made when something is first retained.
 
@@ -148,11 +261,30 @@ def open(
     language: of new agents, for stemming and stop words.
     locale: of new agents, a language tag. In "en-US" 5/7/2023 is 7 May, in every other locale 5
     July, in questions and in retained texts; 25.12. and 12/25 are read in either.
+    entity_rule: of new agents: when two names are one entity. "alike": if they are alike by
+    themselves and Memora's sum of likeness, company and recency (2.3.2) reaches .75. "memora": the
+    sum alone, as printed; and names that differ in a legal form or a diminutive ("Google Inc" and
+    "Google", "Bob" and "Robert") are one.
+    entity_types: who says what names are, where no caller does: a rule, or spaCy with a model of
+    the agent's language (``pip install 'recollex[spacy]'``), which costs some 4 ms a text. "auto":
+    spaCy if both are installed, else the rule. See docs/entities.md.
     threads: the number of threads that embed texts while retaining.
     clock: returns the present as a datetime with a zone; for imports and tests.
     key: new agents are encrypted with it, and existing ones opened: 32 bytes, or an object such as
     `recollex.encryption.KeyringKey`. Needs ``pip install 'recollex[crypto]'``. Without the key
     nothing of an agent can be read, ever; see docs/encryption.md.
+    max_open: the files of at most so many agents are open at once: of those used last, and of all
+    that a call is using. An `Agent` that you hold opens its files again by itself; until then
+    another process may write it. An open agent takes one descriptor. None for a quarter of the
+    descriptors that this process may open (``ulimit -n``), from 4 to 256.
+    llm: a language model, from `recollex.llm`, with which agents think; without one they keep to
+    rules. It stays the caller's to close.
+    count_accesses: count which memories recalls return, for `Agent.accesses` and the preset
+    `heuristic`. It is written beside the log once a second, also by a read-only store, and is no
+    part of any cut's answer but that preset's; see docs/recall.md.
+    extraction: draw facts from what agents retain, in the background after each write, as
+    `Agent.extract` does: "narrative", "atomic" or "episodic". Retaining is as fast as without. See
+    `Agent.jobs` and docs/extraction.md.
 
     Raises `errors.InputError` for an argument that cannot be used, and `errors.FormatError` for a
     folder of another version of the format.
@@ -169,20 +301,45 @@ def open(
         raise InputError(
             f"clock must be a function that returns a datetime, got {type(clock).__name__}"
         )
-    return Store(
-        engine.Store(
-            path,
-            read_embedder(embedder),
-            read_only=read_only,
-            durability=durability,
-            language=language,
-            locale=locale,
-            threads=threads,
-            clock=system_clock if clock is None else lambda: to_micros(clock(), "clock()"),
-            start_progress=opening_bar,
-            key=key_bytes(key),
-        )
+    if llm is not None:
+        check_llm(llm)
+    check_flag(count_accesses, "count_accesses")
+    mode = None if extraction is None else read_mode(extraction)
+    opened = engine.Store(
+        path,
+        read_embedder(embedder),
+        read_only=read_only,
+        durability=durability,
+        language=language,
+        locale=locale,
+        naming=Naming(entity_rule, entity_types),
+        threads=threads,
+        clock=system_clock if clock is None else lambda: to_micros(clock(), "clock()"),
+        start_progress=opening_bar,
+        key=key_bytes(key),
+        max_open=max_open,
+        llm=llm,
     )
+    if count_accesses:
+        opened.count_accesses()
+    return Store(opened, mode)
+
+
+def check_llm(given: object) -> None:
+    """Raise `InputError` unless ``given`` is a language model from `recollex.llm`."""
+    from recollex_engine.llm.language_model import LanguageModel
+
+    if not isinstance(given, LanguageModel):
+        raise InputError(f"llm must be a model from recollex.llm, got {type(given).__name__}")
+
+
+def _in_background(store: engine.Store, mode: Mode) -> "BackgroundExtraction":
+    """Let facts follow each write of a store's agents."""
+    from recollex_engine.mind.background_extraction import BackgroundExtraction
+
+    extraction = BackgroundExtraction(mode)
+    store.after_writes(extraction.wake)
+    return extraction
 
 
 tell_of_compiling(ANNOUNCEMENT.started, ANNOUNCEMENT.ended)

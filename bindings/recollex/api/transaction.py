@@ -5,7 +5,15 @@ from types import EllipsisType, TracebackType
 from typing import Any
 from uuid import uuid4
 
-from recollex.api.arguments import as_dict, as_names, checked_note, one_or_more, optional_micros
+from recollex.api.arguments import (
+    Entities,
+    as_dict,
+    as_entities,
+    as_names,
+    checked_note,
+    one_or_more,
+    optional_micros,
+)
 from recollex.api.events import EventOperations
 from recollex.api.fact_operations import FactOperations, Submit
 from recollex.api.statements import read_amendment, read_changes
@@ -57,7 +65,7 @@ class Transaction:
         context: str | None = None,
         network: str = "world",
         document_id: str | None = None,
-        entities: Sequence[str] = (),
+        entities: Entities = (),
         tags: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
         id: str | None = None,
@@ -67,6 +75,7 @@ class Transaction:
     ) -> str:
         """Retain a text, as `Agent.retain` does, and return its id."""
         stamped = stamp(source, trust)
+        named, types = as_entities(entities)
         statement = Statement(
             text,
             said_at=optional_micros(event_at, "event_at"),
@@ -75,7 +84,8 @@ class Transaction:
             context=context,
             document=document_id,
             speaker=None,
-            entities=as_names(entities, "entities"),
+            entities=named,
+            types=types,
             tags=as_names(tags, "tags"),
             metadata=as_dict(metadata),
             valid_until=optional_micros(valid_until, "valid_until"),

@@ -8,8 +8,11 @@ from typing import Any
 from recollex_engine.clock import Moment, to_micros
 from recollex_engine.dates.locales import DAY_FIRST, puts_month_first
 from recollex_engine.dates.time_range import find_range
+from recollex_engine.domain.time_conditions import read_period
 from recollex_engine.errors import InputError
 
+_PRECISIONS = {4: "year", 7: "month", 8: "week", 10: "day"}
+"""The precision of a period of the calendar, by the length of its text."""
 _ROUGHLY = re.compile(r"\b(?:around|about|circa|c\.|ca\.|roughly|approximately)\s+", re.IGNORECASE)
 _FIRST = to_micros(datetime(1, 1, 2, tzinfo=UTC), "the first day")
 """A range that begins by then, such as that of "until 2010", has no start."""
@@ -53,17 +56,22 @@ def read(
     """Return (start, end, uncertainty) of an interval, or of words that are relative to ``now``.
 
     locale: returns the agent's locale, which tells whether 5/7/2023 is 7 May; asked for words only.
-    uncertainty: None for datetimes. For words it is a tag, "parsed" or "approximate", and the words
+    uncertainty: None for datetimes. A year, month, week or day in ISO 8601 ("2002-02") is a period,
+    and known to that precision. For words it is a tag, "parsed" or "approximate", and the words
     themselves, since their meaning is an interpretation. "since 2010" has an open end, "until
     2010" has an open start.
 
     >>> read("from 1811 to 1827", "valid", 0)
     (-5017593600000000, -4481136000000000, 'parsed: from 1811 to 1827')
+    >>> read("2002-02", "valid", 0)
+    (1012521600000000, 1014940800000000, 'to the month')
     >>> read("around 1811", "valid", 0)[2]
     'approximate: around 1811'
     """
     if value is None:
         return None, None, None
+    if isinstance(value, str) and (period := read_period(value.strip(), name)) is not None:
+        return *period, f"to the {_PRECISIONS[len(value.strip())]}"
     if isinstance(value, str):
         words, roughly = _ROUGHLY.subn("in ", value)
         found = find_range(words, now, zone, puts_month_first(locale()))

@@ -1,7 +1,9 @@
 """The command line: `recollex`.
 
-Exit codes: 0 done; 1 nothing there (no store, no such agent, nothing found, damage found by
-`verify`); 2 the call is wrong or could not be done; 130 interrupted.
+Exit codes: 0 done; 1 nothing there (no store, no such agent, nothing that `recall`, `list` or
+`facts` found or `forget` forgot, damage found by `verify`); 2 the call is wrong or could not be
+done; 130 interrupted. `log`, `audit`, `diff` and `memosearch` say so where there is nothing, and
+give 0.
 """
 
 import atexit
@@ -13,6 +15,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from recollex.api.iso_times import find_zone
 from recollex.cli.subcommands import build
 from recollex_engine.errors import RecollexError
 
@@ -21,13 +24,15 @@ __all__ = ["main"]
 HOMES = {
     "demo": "recollex.cli.demo",
     "retain": "recollex.cli.write_commands",
-    "ingest": "recollex.cli.write_commands",
+    "ingest": "recollex.cli.ingesting",
     "apply": "recollex.cli.fact_commands",
     "memowrite": "recollex.cli.fact_commands",
     "memoread": "recollex.cli.fact_commands",
     "memosearch": "recollex.cli.fact_commands",
+    "facts": "recollex.cli.facts_command",
     "recall": "recollex.cli.read_commands",
-    "agents": "recollex.cli.read_commands",
+    "agents": "recollex.cli.agent_commands",
+    "delete-agent": "recollex.cli.agent_commands",
     "list": "recollex.cli.read_commands",
     "graph": "recollex.cli.graph",
     "stats": "recollex.cli.read_commands",
@@ -36,6 +41,14 @@ HOMES = {
     "log": "recollex.cli.history_commands",
     "audit": "recollex.cli.erasure_commands",
     "retention": "recollex.cli.retention_commands",
+    "think": "recollex.cli.mind_commands",
+    "investigate": "recollex.cli.mind_commands",
+    "profile": "recollex.cli.mind_commands",
+    "extract": "recollex.cli.mind_commands",
+    "jobs": "recollex.cli.mind_commands",
+    "critique-data": "recollex.cli.critique_data",
+    "undo": "recollex.cli.undoing",
+    "consolidate": "recollex.cli.consolidating",
     "erase": "recollex.cli.erasure_commands",
     "amend": "recollex.cli.erasure_commands",
     "forget": "recollex.cli.erasure_commands",
@@ -49,15 +62,19 @@ HOMES = {
     "verify": "recollex.cli.maintenance_commands",
     "doctor": "recollex.cli.doctor_command",
     "checkpoint": "recollex.cli.maintenance_commands",
+    "recount": "recollex.cli.maintenance_commands",
     "reembed": "recollex.cli.maintenance_commands",
     "key": "recollex.cli.maintenance_commands",
+    "completion": "recollex.cli.completion",
     "warmup": "recollex.cli.warmup",
     "serve": "recollex.cli.serve",
+    "studio": "recollex.cli.studio",
+    "mcp": "recollex.cli.mcp",
     "top": "recollex.cli.top",
     "models": "recollex.cli.models",
 }
 """The module of each subcommand, imported when the subcommand runs. Its function has the
-subcommand's name, with "_" where Python keeps the name for itself."""
+subcommand's name, with "_" for "-", and after a name that Python keeps for itself."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -75,6 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
+        if getattr(arguments, "zone", None) is not None:
+            find_zone(arguments.zone)
         run = getattr(
             importlib.import_module(HOMES[arguments.command]), _function(arguments.command)
         )
@@ -98,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _function(command: str) -> str:
     taken = keyword.iskeyword(command) or hasattr(builtins, command)
-    return f"{command}_" if taken else command
+    return f"{command}_" if taken else command.replace("-", "_")
 
 
 def memowrite() -> int:

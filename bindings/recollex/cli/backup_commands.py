@@ -9,7 +9,7 @@ from recollex.api.keys import given_key
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_store
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import printable, say
+from recollex.cli.terminal import printable, say, show
 from recollex.cli.time_options import time_option
 from recollex.cli.verification import print_verification
 
@@ -24,10 +24,12 @@ def backup(arguments: Arguments) -> int:
         say(f"not backed up as it is now: {problem}")
     for name in run.gone:
         say(f"no longer in {arguments.store}: {name} (backup {run.number - 1} has it)")
-    print(
+    show(
+        arguments,
         f"backup {run.number} in {arguments.target}: {counted(run.agents, 'agent')}, "
         f"{counted(run.operations, 'operation')}, {run.new_operations:,} of them new; "
-        f"{counted(run.objects, 'object')} of {counted(run.bytes, 'byte')} written"
+        f"{counted(run.objects, 'object')} of {counted(run.bytes, 'byte')} written",
+        **asdict(run) | {"taken_at": run.taken_at.isoformat()},
     )
     return 1 if run.problems else 0
 
@@ -64,10 +66,12 @@ def restore(arguments: Arguments) -> int:
         say(f"no agent had anything in it at {at}: nothing restored")
         return 1
     then = "" if at is None else f" as of {at.isoformat()}"
-    print(
+    show(
+        arguments,
         f"{counted(len(done.agents), 'agent')}{then} restored to {arguments.folder}, with "
         f"{counted(sum(done.agents.values()), 'operation')} (backup {done.number} of "
-        f"{done.taken_at.isoformat()})"
+        f"{done.taken_at.isoformat()})",
+        **asdict(done) | {"taken_at": done.taken_at.isoformat()},
     )
     return 0
 

@@ -1,4 +1,4 @@
-"""The whole numbers of the command line; other words are refused with the bound."""
+"""The numbers of the command line; other words are refused with the bound."""
 
 import argparse
 
@@ -11,6 +11,14 @@ def count(text: str) -> int:
 def count_or_0(text: str) -> int:
     """Return a whole number of at least 0."""
     return _whole_number(text, least=0)
+
+
+def number(text: str) -> float:
+    """Return a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
 
 
 def _whole_number(text: str, least: int) -> int:

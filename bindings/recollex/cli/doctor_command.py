@@ -1,11 +1,13 @@
 """The subcommand doctor: it says what is wrong with a store, and what it could mend."""
 
+from dataclasses import asdict
+
 import recollex
 from recollex.api.keys import given_key
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import is_missing
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import printable, say
+from recollex.cli.terminal import printable, say, show
 
 
 def doctor(arguments: Arguments) -> int:
@@ -22,6 +24,9 @@ def doctor(arguments: Arguments) -> int:
         key=given_key(arguments.key_file),
     )
     for each in diagnoses:
+        if arguments.json:
+            show(arguments, "", **asdict(each), ok=each.ok)
+            continue
         name = arguments.store if each.agent is None else printable(each.agent)
         for problem in each.found:
             print(f"{name}: {printable(problem)}")

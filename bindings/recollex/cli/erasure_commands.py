@@ -12,10 +12,9 @@ from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.filter_options import filters_of, json_option
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import printable, say
-from recollex.cli.time_options import time_option
+from recollex.cli.terminal import printable, say, show
+from recollex.cli.time_options import span_option, time_option
 from recollex_engine.agents import logbook
-from recollex_engine.clock import to_micros
 from recollex_engine.domain.erasure import Erasure
 from recollex_engine.domain.schema import CLOSING, ERASE
 
@@ -34,7 +33,7 @@ def amend(arguments: Arguments) -> int:
         if agent is None:
             return 1
         agent.amend(arguments.id, **changes, by=arguments.by, why=arguments.why)
-    print(f"{printable(arguments.id)} of {arguments.agent} amended")
+    show(arguments, f"{printable(arguments.id)} of {arguments.agent} amended", id=arguments.id)
     return 0
 
 
@@ -49,7 +48,8 @@ def forget(arguments: Arguments) -> int:
     if not forgotten:
         say(f"{arguments.agent} has no memories like that: nothing forgotten")
         return 1
-    print(f"{counted(forgotten, 'memory')} of {arguments.agent} forgotten")
+    said = f"{counted(forgotten, 'memory')} of {arguments.agent} forgotten"
+    show(arguments, said, forgotten=forgotten)
     return 0
 
 
@@ -74,7 +74,8 @@ def erase(arguments: Arguments) -> int:
                 why=arguments.why,
                 key=given_key(arguments.key_file),
             )
-            print(f"{_said(done)} of {arguments.agent} erased in {folder}")
+            said = f"{_said(done)} of {arguments.agent} erased in {folder}"
+            show(arguments, said, folder=folder, **done.to_dict())
     return code
 
 
@@ -93,7 +94,8 @@ def _erase(arguments: Arguments, given: dict[str, Any]) -> int:
                 say("nothing erased")
                 return 1
         done = agent.erase(**given)
-    print(f"{_said(done)} of {arguments.agent} erased, by operation {done.op}")
+    said = f"{_said(done)} of {arguments.agent} erased, by operation {done.op}"
+    show(arguments, said, folder=arguments.store, **done.to_dict())
     return 0
 
 
@@ -105,21 +107,18 @@ def _said(erasure: Erasure) -> str:
 
 
 def audit(arguments: Arguments) -> int:
-    """Print who did what to an agent's memory when, without any of its content; 1 for nothing."""
+    """Print who did what to an agent's memory when, without any of its content."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
-        since, until = (
-            None if (at := time_option(arguments, name)) is None else to_micros(at, name)
-            for name in ("since", "until")
-        )
+        since, until = span_option(arguments)
         printed = 0
         for line in _audited(logbook.entries(agent.engine, since, until)):
             printed += 1
             print(json.dumps(line, ensure_ascii=False) if arguments.json else _line(line))
         if not printed:
-            say(f"nothing was done to {arguments.agent} then")
-        return 0 if printed else 1
+            say(f"none: nothing was done to {arguments.agent} at these times")
+        return 0
 
 
 def _audited(entries: Iterable[recollex.LogEntry]) -> Iterator[dict[str, Any]]:

@@ -8,16 +8,21 @@ from typing import Any
 import recollex
 from recollex.api.keys import given_key
 from recollex.cli.parser import Arguments, did_you_mean
+from recollex.cli.recorded_model import embedder_for
 from recollex.cli.terminal import say
+from recollex_engine.errors import InputError
 
 
 @contextmanager
-def existing_agent(arguments: Arguments, *, write: bool = False) -> Iterator[recollex.Agent | None]:
+def existing_agent(
+    arguments: Arguments, *, write: bool = False, **options: Any
+) -> Iterator[recollex.Agent | None]:
     """Give the named agent, or None after a message on standard error.
 
-    The store is opened for reading unless ``write``. Neither a store nor an agent is created.
+    The store is opened for reading unless ``write``, with the ``options`` of `recollex.open`.
+    Neither a store nor an agent is created.
     """
-    with existing_store(arguments, write=write) as store:
+    with existing_store(arguments, write=write, **options) as store:
         if store is None:
             yield None
             return
@@ -34,20 +39,57 @@ def existing_agent(arguments: Arguments, *, write: bool = False) -> Iterator[rec
 
 
 @contextmanager
-def existing_store(arguments: Arguments, *, write: bool = False) -> Iterator[recollex.Store | None]:
+def existing_store(
+    arguments: Arguments, *, write: bool = False, **options: Any
+) -> Iterator[recollex.Store | None]:
     """Give the named store, or None after a message on standard error."""
     if is_missing(arguments):
         yield None
         return
-    with open_store(arguments, read_only=not write) as store:
+    with open_store(arguments, read_only=not write, **options) as store:
         yield store
 
 
-def open_store(arguments: Arguments, **options: Any) -> recollex.Store:
-    """Return the named store, opened with the model and the key that the arguments name."""
-    embedder = getattr(arguments, "embedder", None)
+def open_store(
+    arguments: Arguments, dimension: int | None = None, **options: Any
+) -> recollex.Store:
+    """Return the named store, opened with the model, key and language that the arguments name.
+
+    dimension: of the vectors that are given, for an agent that has recorded nothing.
+    """
+    check_folder(arguments.store)
     key = given_key(arguments.key_file)
+    if (language := getattr(arguments, "language", None)) is not None:
+        options["language"] = language
+    embedder = embedder_for(arguments, key, dimension)
     return recollex.open(arguments.store, embedder=embedder, key=key, **options)
+
+
+def check_folder(store: str) -> None:
+    """Raise `InputError` for a folder that holds other files and no store."""
+    folder = Path(store)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "store.json").exists():
+        raise InputError(
+            f"{folder} holds other files and no store: give a folder that is not there yet, such "
+            f"as {folder / 'memory'}"
+        )
+
+
+def agent_to_write(
+    store: recollex.Store, arguments: Arguments, name: str | None = None
+) -> recollex.Agent:
+    """Return the agent that the arguments name, or another of the store.
+
+    Raises `InputError` if it is there already and has another language than the given one.
+    """
+    agent = store.agent(name or arguments.agent)
+    has = agent.stats().language if arguments.language is not None else None
+    if has not in (None, arguments.language):
+        raise InputError(
+            f"agent {agent.name!r} has the language {has!r}, got --language {arguments.language}: "
+            "an agent's language is chosen when it is made"
+        )
+    return agent
 
 
 def is_missing(arguments: Arguments) -> bool:

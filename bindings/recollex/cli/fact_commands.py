@@ -15,9 +15,9 @@ import recollex
 from recollex.api import dsl
 from recollex.api.iso_times import find_zone
 from recollex.api.plurals import counted
-from recollex.cli.existing_store import existing_agent, open_store
+from recollex.cli.existing_store import agent_to_write, existing_agent, open_store
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import printable, say
+from recollex.cli.terminal import printable, say, show
 from recollex.cli.time_options import time_option
 from recollex_engine.clock import system_clock
 from recollex_engine.dates.locales import DAY_FIRST
@@ -47,7 +47,7 @@ def apply(arguments: Arguments) -> int:
         return 1
     records = 0
     with open_store(arguments) as store:
-        agent = store.agent(arguments.agent)
+        agent = agent_to_write(store, arguments)
         for done, group in enumerate(groups):
             notes = [shared | note for note in group.notes]
             try:
@@ -58,9 +58,13 @@ def apply(arguments: Arguments) -> int:
                 before = f"; recorded before it: {counted(done, 'transaction')}" if done else ""
                 raise InputError(f"{file}: {error}{before}") from error
     operations = sum(len(group.operations) for group in groups)
-    print(
+    show(
+        arguments,
         f"{counted(operations, 'operation')} in {counted(len(groups), 'transaction')} for "
-        f"{arguments.agent}: {counted(records, 'new record')}"
+        f"{arguments.agent}: {counted(records, 'new record')}",
+        operations=operations,
+        transactions=len(groups),
+        records=records,
     )
     return 0
 
@@ -120,17 +124,24 @@ def _read(agent: recollex.Agent, id: str, cut: dict[str, Any]) -> dict[str, Any]
 
 
 def memosearch(arguments: Arguments) -> int:
-    """Print the facts and events about the names in a question, and memories; 1 for none."""
+    """Print the facts and events that a question asks for or names, and memories."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
         cut = _cut(arguments)
         names = _names(agent, arguments.query, cut)
-        found: dict[str, Any] = _about(agent, names, cut, arguments.top)
+        found: dict[str, Any] = _searched(agent, arguments.query, cut, arguments.top)
+        for kind, items in _about(agent, names, cut, arguments.top).items():
+            known = {item["id"] for item in found[kind]}
+            found[kind] += [item for item in items if item["id"] not in known]
+            del found[kind][arguments.top :]
         memories = agent.recall(arguments.query, **cut)[: arguments.top]
         found["memories"] = [memory.to_dict() for memory in memories]
         _print(arguments, found)
-        return 0 if any(found.values()) else 1
+        if not any(found.values()):
+            question = printable(arguments.query)
+            say(f"{arguments.agent} has no facts, events or memories for {question!r}")
+        return 0
 
 
 def _holds(memory: recollex.Memory, at: datetime | None) -> bool:
@@ -146,6 +157,16 @@ def _names(agent: recollex.Agent, query: str, cut: dict[str, Any]) -> list[str]:
     words = [word.strip('?!.,;:"()') for word in query.split()]
     runs = [" ".join(words[i : i + n]) for n in (4, 3, 2, 1) for i in range(len(words) - n + 1)]
     return list(dict.fromkeys(run for run in runs if run and view.entity(run) is not None))
+
+
+def _searched(agent: recollex.Agent, query: str, cut: dict[str, Any], top: int) -> dict[str, Any]:
+    """Return the facts and events of a cut that say most of what a question asks for."""
+    events = agent.events.search(query, limit=top, **cut)
+    facts = agent.facts.search(query, limit=top, **cut)
+    return {
+        "events": [hit.item.to_dict() for hit in events],
+        "facts": [hit.item.to_dict() for hit in facts],
+    }
 
 
 def _about(
@@ -196,21 +217,8 @@ _ONE = {"facts": "fact", "events": "event", "memories": "memory"}
 def _line(kind: str, item: dict[str, Any]) -> str:
     """Return one item as a line of text."""
     if kind in ("fact", "facts"):
-        clash = (
-            ", ".join(str(each["object"]) for each in item["conflicts"])
-            if (item.get("conflicts"))
-            else ""
-        )
-        parts = [
-            f"{item['subject']} {item['predicate']} {item['object']}",
-            f"valid {_span(item['valid'])}",
-            f"recorded {_span(item['recorded'])}",
-            f"evidence {', '.join(item['evidence'])}" if item["evidence"] else "",
-            f"why {item['why']}" if item["why"] else "",
-            f"conflicts with {clash}" if clash else "",
-            item["id"],
-        ]
-    elif kind in ("event", "events"):
+        return fact_line(item)
+    if kind in ("event", "events"):
         names = ", ".join(each["name"] for each in item["participants"])
         parts = [
             item["summary"],
@@ -227,6 +235,21 @@ def _line(kind: str, item: dict[str, Any]) -> str:
         parts = [item["name"], ", ".join(item["types"]), ", ".join(item["aliases"])]
     else:
         parts = [item["text"], item["event_at"], item["id"]]
+    return " | ".join(part for part in parts if part)
+
+
+def fact_line(item: dict[str, Any]) -> str:
+    """Return a fact, as `Fact.to_dict` gives it, as a line of text."""
+    clash = ", ".join(str(each["object"]) for each in item.get("conflicts", ()))
+    parts = [
+        f"{item['subject']} {item['predicate']} {item['object']}",
+        f"valid {_span(item['valid'])}",
+        f"recorded {_span(item['recorded'])}",
+        f"evidence {', '.join(item['evidence'])}" if item["evidence"] else "",
+        f"why {item['why']}" if item["why"] else "",
+        f"conflicts with {clash}" if clash else "",
+        item["id"],
+    ]
     return " | ".join(part for part in parts if part)
 
 

@@ -24,6 +24,8 @@ _TIMES = {
     "until": "only what happened before this",
     "recorded_since": "only what was recorded at or after this",
     "recorded_until": "only what was recorded before this",
+    "ends_after": "only what is valid for longer than this, or without end",
+    "ends_by": "only what ceased to be valid by this time",
 }
 
 

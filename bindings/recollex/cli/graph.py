@@ -5,7 +5,7 @@ from pathlib import Path
 from recollex.api.exported_file import replacing
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import say
+from recollex.cli.terminal import say, show
 from recollex.cli.time_options import time_option
 from recollex.graph_page import graph_page
 
@@ -20,8 +20,12 @@ def graph(arguments: Arguments) -> int:
             query=arguments.query,
             as_recorded=time_option(arguments, "as_recorded"),
             limit=arguments.limit,
+            many_valued=arguments.many_valued,
         )
         with replacing(Path(arguments.out)) as file:
             file.write_text(page, encoding="utf-8")
-        say(f"the graph of {arguments.agent} is in {arguments.out}: open it in a browser")
+        if arguments.json:
+            show(arguments, "", file=arguments.out)
+        else:
+            say(f"the graph of {arguments.agent} is in {arguments.out}: open it in a browser")
         return 0

@@ -11,27 +11,23 @@ from recollex.api.keys import given_key
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments, did_you_mean
-from recollex.cli.terminal import printable, say, terminal_width
-from recollex.cli.time_options import time_option
+from recollex.cli.terminal import printable, say, show, terminal_width
+from recollex.cli.time_options import span_option
 from recollex_engine.agents import logbook
-from recollex_engine.clock import to_micros
+from recollex_engine.errors import InputError
 
 
 def log(arguments: Arguments) -> int:
-    """Print the operations of an agent's log, one a line; 1 if there are none."""
+    """Print the operations of an agent's log, one a line."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
-        known = logbook.kinds(agent.engine)
         chosen = None if arguments.op is None else [kind.lower() for kind in arguments.op]
         for kind in chosen or ():
-            if kind not in known:
-                say(f"{arguments.agent} has no operation {kind!r}{did_you_mean(kind, known)}")
-                return 1
-        since, until = (
-            None if (at := time_option(arguments, name)) is None else to_micros(at, name)
-            for name in ("since", "until")
-        )
+            if kind not in logbook.KINDS:
+                hint = did_you_mean(kind, list(logbook.KINDS))
+                raise InputError(f"there is no operation {kind!r}{hint}")
+        since, until = span_option(arguments)
         printed = 0
         for entry in logbook.entries(agent.engine, since, until, chosen):
             printed += 1
@@ -40,12 +36,14 @@ def log(arguments: Arguments) -> int:
             else:
                 print(_line(entry))
         if not printed:
-            say(f"nothing was done to {arguments.agent} then")
-        return 0 if printed else 1
+            what = "operations" if chosen is None else " or ".join(chosen)
+            then = "" if since is None and until is None else " at these times"
+            say(f"none: the log of {arguments.agent} has no {what}{then}")
+        return 0
 
 
 def diff(arguments: Arguments) -> int:
-    """Print the memories, facts and events that began or ended between two times; 1 for none."""
+    """Print the memories, facts and events that began or ended between two times."""
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
@@ -59,8 +57,7 @@ def diff(arguments: Arguments) -> int:
             _print_memories(found)
             _print_facts(found)
         if not found:
-            say(f"nothing changed in what {arguments.agent} knew")
-            return 1
+            say(f"nothing changed in what {arguments.agent} knew between these times")
         return 0
 
 
@@ -72,9 +69,13 @@ def snapshot(arguments: Arguments) -> int:
         then = _moment(arguments, "time", "T")
         agent.snapshot(then, arguments.folder)
         counts = agent.at(then).stats()
-        print(
+        show(
+            arguments,
             f"{arguments.agent} as of {then.isoformat()} is in {arguments.folder}: "
-            f"{counted(counts.operations, 'operation')}, {counted(counts.memories, 'memory')}"
+            f"{counted(counts.operations, 'operation')}, {counted(counts.memories, 'memory')}",
+            folder=arguments.folder,
+            operations=counts.operations,
+            memories=counts.memories,
         )
         return 0
 
@@ -87,7 +88,8 @@ def replay(arguments: Arguments) -> int:
         embedder=arguments.embedder,
         key=given_key(arguments.key_file),
     )
-    print(f"{counted(count, 'operation')} replayed for {arguments.agent} in {arguments.folder}")
+    said = f"{counted(count, 'operation')} replayed for {arguments.agent} in {arguments.folder}"
+    show(arguments, said, folder=arguments.folder, operations=count)
     return 0
 
 

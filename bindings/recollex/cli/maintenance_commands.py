@@ -1,4 +1,4 @@
-"""The subcommands for maintenance: head, verify, checkpoint, reembed."""
+"""The subcommands for maintenance: head, verify, checkpoint, recount, reembed."""
 
 import time
 
@@ -7,11 +7,12 @@ from recollex.api.keys import given_key, write_key
 from recollex.api.plurals import counted
 from recollex.cli import backup_commands
 from recollex.cli.existing_store import existing_agent, existing_store
-from recollex.cli.parser import Arguments
-from recollex.cli.terminal import say
+from recollex.cli.parser import Arguments, did_you_mean
+from recollex.cli.terminal import say, show
 from recollex.cli.verification import print_verification
 from recollex_engine.backup.manifest import is_backup
 from recollex_engine.backup.opening import open_target
+from recollex_engine.errors import InputError
 
 
 def head(arguments: Arguments) -> int:
@@ -19,14 +20,20 @@ def head(arguments: Arguments) -> int:
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
-        print(agent.head())
+        end = agent.head()
+        at = None if end.recorded_at is None else end.recorded_at.isoformat()
+        show(arguments, str(end), op=end.op, recorded_at=at, chain=end.chain)
         return 0
 
 
 def verify(arguments: Arguments) -> int:
     """Check the log's chain, the columns and the index of an agent; 1 if they disagree."""
     if is_backup(open_target(arguments.store)):
+        if arguments.head is not None:
+            raise InputError(f"--head is of an agent's log, and {arguments.store} is a backup")
         return backup_commands.verify(arguments)
+    if arguments.number is not None:
+        raise InputError(f"--number is of a backup, and {arguments.store} is none")
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
@@ -47,7 +54,19 @@ def checkpoint(arguments: Arguments) -> int:
             return 1
         before = agent.stats().tail_passages
         agent.checkpoint()
-        print(f"{arguments.agent}: {counted(before, 'passage')} folded into the index")
+        said = f"{arguments.agent}: {counted(before, 'passage')} folded into the index"
+        show(arguments, said, passages=before)
+        return 0
+
+
+def recount(arguments: Arguments) -> int:
+    """Give an agent another token counter."""
+    with existing_agent(arguments, write=True) as agent:
+        if agent is None:
+            return 1
+        made = agent.recount(arguments.counter, by=arguments.by, why=arguments.why)
+        said = f"{arguments.agent}: {counted(made, 'memory')} counted by {arguments.counter}"
+        show(arguments, said, memories=made, counter=arguments.counter)
         return 0
 
 
@@ -59,7 +78,8 @@ def reembed(arguments: Arguments) -> int:
         names = store.agents()
     if arguments.agent is not None:
         if arguments.agent not in names:
-            say(f"there is no agent {arguments.agent!r} in {arguments.store}")
+            hint = did_you_mean(arguments.agent, names)
+            say(f"there is no agent {arguments.agent!r} in {arguments.store}{hint}")
             return 1
         names = [arguments.agent]
     for name in names:
@@ -69,12 +89,14 @@ def reembed(arguments: Arguments) -> int:
             threads=arguments.threads,
             key=given_key(arguments.key_file),
         )
-        print(f"{name}: {counted(made, 'passage')} embedded with {arguments.model}")
+        said = f"{name}: {counted(made, 'passage')} embedded with {arguments.model}"
+        show(arguments, said, agent=name, passages=made, model=arguments.model)
     return 0
 
 
 def key(arguments: Arguments) -> int:
     """Make a key, in a new file that its owner alone may read."""
     write_key(arguments.file)
-    print(f"{arguments.file} has a new key: keep a copy of it where the store is not")
+    said = f"{arguments.file} has a new key: keep a copy of it where the store is not"
+    show(arguments, said, file=arguments.file)
     return 0

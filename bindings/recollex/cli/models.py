@@ -1,7 +1,9 @@
 """The subcommand models: list, fetch, convert, verify, bench."""
 
+from dataclasses import asdict
+
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import say
+from recollex.cli.terminal import say, show
 from recollex_engine.models import catalogue
 from recollex_engine.models.backends import graph_precision
 from recollex_engine.models.convert import cache_folder, converted
@@ -20,9 +22,21 @@ def _list(arguments: Arguments) -> int:
     for each in catalogue.cached_models():
         state = "whole" if each.damage is None else "DAMAGED"
         what = f"{each.fingerprint or each.folder.name} ({each.kind or 'unknown'})"
-        print(f"{what}  {each.bytes / 1e6:.1f} MB  {state}  from {each.source or '?'}")
+        said = f"{what}  {each.bytes / 1e6:.1f} MB  {state}  from {each.source or '?'}"
+        show(arguments, said, **asdict(each))
     for description, remedy in catalogue.missing_models():
-        print(f"{description.name}  not here: {remedy}")
+        said = f"{description.name}  not here: {remedy}"
+        show(arguments, said, name=description.name, missing=True, remedy=remedy)
+    for name, about, command in catalogue.packaged_models():
+        state = "installed" if command is None else f"not here: {command}"
+        show(
+            arguments,
+            f"{name} ({about})  {state}",
+            name=name,
+            about=about,
+            missing=command is not None,
+            remedy=command,
+        )
     say(f"converted models are kept in {cache_folder()}")
     return 0
 
@@ -30,8 +44,15 @@ def _list(arguments: Arguments) -> int:
 def _fetch(arguments: Arguments) -> int:
     """Find the weights, over the network if necessary, and check them."""
     weights = find_weights(_model(arguments))
-    print(f"{weights.description.name}: {weights.folder}")
-    print(f"sha256 {weights.sha256}, from {weights.source}")
+    name = weights.description.name
+    show(
+        arguments,
+        f"{name}: {weights.folder}\nsha256 {weights.sha256}, from {weights.source}",
+        name=name,
+        folder=weights.folder,
+        sha256=weights.sha256,
+        source=weights.source,
+    )
     return 0
 
 
@@ -39,7 +60,8 @@ def _convert(arguments: Arguments) -> int:
     """Convert the weights into a model that runs here."""
     precision = graph_precision(arguments.precision)
     found = converted(_model(arguments), precision, arguments.cross_encoder)
-    print(f"{found.fingerprint}: {found.folder}")
+    said = f"{found.fingerprint}: {found.folder}"
+    show(arguments, said, fingerprint=found.fingerprint, folder=found.folder)
     return 0
 
 
@@ -53,10 +75,10 @@ def _verify(arguments: Arguments) -> int:
             continue
         found = True
         if each.damage is None:
-            print(f"{name} is whole")
+            show(arguments, f"{name} is whole", **asdict(each))
             continue
         code = 1
-        print(f"{name} is damaged: {each.damage}")
+        show(arguments, f"{name} is damaged: {each.damage}", **asdict(each))
         say(f"rm -r {each.folder}   (it is converted again when it is next needed)")
     if wanted is not None and not found:
         say(f"nothing of {wanted} is converted: recollex models convert {arguments.model}")
@@ -73,9 +95,11 @@ def _is_of(model: str, kept: catalogue.CachedModel) -> bool:
 def _bench(arguments: Arguments) -> int:
     """Time an encoder on this machine."""
     speed = catalogue.measure_encoder(_model(arguments), arguments.precision)
-    print(
+    show(
+        arguments,
         f"{speed.fingerprint}: a question {speed.query_p50:.2f} ms (p99 {speed.query_p99:.2f}), "
-        f"{speed.texts_per_second:.0f} texts/s of {speed.tokens} tokens, one thread"
+        f"{speed.texts_per_second:.0f} texts/s of {speed.tokens} tokens, one thread",
+        **asdict(speed),
     )
     return 0
 

@@ -5,12 +5,12 @@ from typing import cast
 import recollex
 from recollex.api import jsonl
 from recollex.api.filters import Filters, read_filter
-from recollex.api.memory_files import objects_of
+from recollex.api.memory_files import given_dimension, objects_of
 from recollex.api.plurals import counted
-from recollex.cli.existing_store import existing_agent, open_store
+from recollex.cli.existing_store import agent_to_write, existing_agent, open_store
 from recollex.cli.filter_options import filters_of
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import say
+from recollex.cli.terminal import say, show
 from recollex_engine.errors import InputError
 
 
@@ -21,8 +21,8 @@ def export(arguments: Arguments) -> int:
             return 1
         filters = filters_of(arguments)
         if arguments.output is None:
-            if arguments.format == "parquet":
-                raise InputError("--format parquet needs --output: it is no text")
+            if arguments.format not in (None, "jsonl"):
+                raise InputError(f"--format {arguments.format} needs --output")
             for each in objects_of(agent, read_filter("export", cast(Filters, filters))):
                 print(jsonl.dump(each))
             return 0
@@ -30,14 +30,18 @@ def export(arguments: Arguments) -> int:
         if kind is None and not arguments.output.endswith(".parquet"):
             kind = "jsonl"
         written = recollex.export_memories(agent, arguments.output, format=kind, **filters)
-        say(f"{counted(written, 'memory')} written to {arguments.output}")
+        if arguments.json:
+            show(arguments, "", written=written, file=arguments.output)
+        else:
+            say(f"{counted(written, 'memory')} written to {arguments.output}")
         return 0
 
 
 def import_(arguments: Arguments) -> int:
     """Retain the memories of a file that `export` wrote, as they were."""
-    with open_store(arguments, durability="interval") as store:
-        agent = store.agent(arguments.agent)
+    dimension = given_dimension(arguments.file, arguments.format)
+    with open_store(arguments, dimension, durability="interval") as store:
+        agent = agent_to_write(store, arguments)
         stored = recollex.import_memories(agent, arguments.file, format=arguments.format)
-    print(f"{counted(stored, 'memory')} stored for {arguments.agent}")
+    show(arguments, f"{counted(stored, 'memory')} stored for {arguments.agent}", stored=stored)
     return 0

@@ -1,7 +1,7 @@
 """The options of `export` and `import`."""
 
 from recollex.cli.filter_options import add_filters
-from recollex.cli.options import add_agent, add_embedder, add_store, add_zone
+from recollex.cli.options import add_agent, add_embedder, add_language, add_store, add_zone
 from recollex.cli.parser import Parser
 
 
@@ -10,7 +10,7 @@ def export(parser: Parser) -> None:
     add_store(parser)
     add_agent(parser)
     parser.add_argument("--output", metavar="FILE", help="write here, not to standard output")
-    _format(parser)
+    _format(parser, "markdown", "mem0", "langchain")
     add_zone(parser)
     add_filters(parser)
 
@@ -21,13 +21,15 @@ def import_(parser: Parser) -> None:
     parser.add_argument("file", help="what `recollex export` wrote: .jsonl or .parquet")
     add_agent(parser)
     _format(parser)
+    add_language(parser)
     add_embedder(parser)
 
 
-def _format(parser: Parser) -> None:
+def _format(parser: Parser, *others: str) -> None:
+    known = ["jsonl", "parquet", *others]
     parser.add_argument(
         "--format",
-        choices=["jsonl", "parquet"],
+        choices=known,
         metavar="FORMAT",
-        help="jsonl or parquet (what the file's name says)",
+        help=f"{', '.join(known[:-1])} or {known[-1]} (what the file's name says)",
     )

@@ -1,9 +1,14 @@
 """The options of each subcommand: one function each, which adds them to a parser."""
 
-from recollex.cli.counts import count
+from recollex.cli.counts import count, number
 from recollex.cli.filter_options import add_filters
 from recollex.cli.parser import Parser
 
+_FORMATS = [
+    *("jsonl", "chatgpt", "claude", "json", "langchain", "letta", "locomo", "mem0"),
+    *("csv", "parquet", "mbox", "slack", "markdown", "pdf"),
+    *("triples", "ics", "lifebench", "zep"),
+]
 _INGEST_AGENT = "whose memory (default; with locomo, an agent per conversation)"
 
 
@@ -32,6 +37,7 @@ def retain(parser: Parser) -> None:
     add("--tag", action="append", metavar="TAG", help="may be given again")
     add("--id", help="your own id: the same id again replaces the memory")
     _stamp(parser)
+    add_language(parser)
     add_embedder(parser)
 
 
@@ -39,18 +45,18 @@ def ingest(parser: Parser) -> None:
     """Add the options of `ingest`."""
     add = parser.add_argument
     add_store(parser)
-    add("file", help="the file to read; - is standard input (jsonl only)")
+    add("file", help="the file to read; - is standard input")
     add("--agent", metavar="NAME", help=_INGEST_AGENT)
     add(
         "--format",
-        choices=["jsonl", "locomo"],
-        default="jsonl",
+        choices=_FORMATS,
         metavar="FORMAT",
-        help="jsonl (default) or locomo",
+        help=f"{', '.join(_FORMATS)} (what the content says)",
     )
     add("--document", metavar="ID", help="of turns that name none (file's name)")
     add_zone(parser)
     _stamp(parser)
+    add("--facts", action="store_true", help="also record facts that turns tell, by grammar")
     add("--stamped", action="store_true", help="keep each line's source and trust")
     add(
         "--recorded",
@@ -60,10 +66,10 @@ def ingest(parser: Parser) -> None:
     add(
         "--batch",
         type=count,
-        default=128,
         metavar="N",
-        help="lines stored together, all or none (128)",
+        help="lines stored together, all or none (128; entries with facts 2000)",
     )
+    add_language(parser)
     add_embedder(parser)
 
 
@@ -87,13 +93,19 @@ def recall(parser: Parser) -> None:
     )
     add(
         "--min-confidence",
-        type=float,
+        type=number,
         default=0.0,
         metavar="P",
         help="answer only if one is there with this probability, 0 to 1 (0)",
     )
     add("--prompt", action="store_true", help="print the text made for a prompt")
     add("--pack", action="store_true", help="pack events, facts and evidence")
+    add(
+        "--kind",
+        action="append",
+        metavar="KIND",
+        help="what to search: memory (the default), fact, event, episode; may be given again",
+    )
     add(
         "--budget",
         type=count,
@@ -121,6 +133,12 @@ def list_(parser: Parser) -> None:
     add("--after", metavar="ID", help="those after this memory, the last of the page before")
     add("--newest", action="store_true", help="the newest recorded first")
     add("--count", action="store_true", help="only print how many there are")
+    add(
+        "--values",
+        metavar="FIELD",
+        help="only print how many have each value of FIELD: "
+        "tags, document_id, speakers, roles, network, source or trust",
+    )
     add_zone(parser)
     add_filters(parser)
     add("--json", action="store_true", help="print each as one JSON object")
@@ -182,6 +200,7 @@ def apply(parser: Parser) -> None:
     add("--by", metavar="WHO", help="who makes them, where a line does not say")
     add("--why", metavar="REASON", help="why, where a line does not say")
     _stamp(parser)
+    add_language(parser)
     add_embedder(parser)
 
 
@@ -222,12 +241,27 @@ def graph(parser: Parser) -> None:
     add("--query", help="only what bears on this question")
     add("--as-recorded", metavar="TIME", help="what was known at this time")
     add("--limit", type=count, default=400, metavar="N", help="facts and events drawn (400)")
+    add(
+        "--many-valued",
+        action="append",
+        default=[],
+        metavar="PREDICATE",
+        help="its facts are not drawn as conflicts, such as likes; may be repeated",
+    )
     add_embedder(parser)
 
 
 def agents(parser: Parser) -> None:
     """Add the options of `agents`."""
     add_store(parser)
+    parser.add_argument("--json", action="store_true", help="print each as one JSON object")
+
+
+def delete_agent(parser: Parser) -> None:
+    """Add the options of `delete-agent`."""
+    add_store(parser)
+    parser.add_argument("name", help="the agent to delete")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def stats(parser: Parser) -> None:
@@ -237,42 +271,11 @@ def stats(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def head(parser: Parser) -> None:
-    """Add the options of `head`."""
-    checkpoint(parser)
-
-
-def verify(parser: Parser) -> None:
-    """Add the options of `verify`."""
-    parser.add_argument("store", help="the folder of a store, or a backup")
-    add_key_file(parser)
-    add_agent(parser)
-    add = parser.add_argument
-    add("--number", type=count, metavar="N", help="of the backup (the newest)")
-    add("--head", metavar="OP:CHAIN", help="what `recollex head` printed: the log must hold it")
-    add("--json", action="store_true", help="print one JSON object")
-
-
-def checkpoint(parser: Parser) -> None:
-    """Add the options of `checkpoint`."""
-    add_store(parser)
-    add_agent(parser)
-
-
-def reembed(parser: Parser) -> None:
-    """Add the options of `reembed`."""
-    add = parser.add_argument
-    add_store(parser)
-    add("--model", metavar="MODEL", required=True, help="name or folder of the model to move to")
-    add("--agent", metavar="NAME", help="whose memory (every agent's)")
-    add("--threads", type=count, default=1, metavar="N", help="that embed (1)")
-
-
 def top(parser: Parser) -> None:
     """Add the options of `top`."""
     add = parser.add_argument
     add("address", help="of the server, as it said when it started")
-    add("--every", type=float, default=2.0, metavar="SECONDS", help="between two looks (2)")
+    add("--every", type=number, default=2.0, metavar="SECONDS", help="between two looks (2)")
     add("--once", action="store_true", help="look once, and leave")
     add("--token-file", metavar="FILE", help="holds the secret (RECOLLEX_TOKEN, if not given)")
 
@@ -298,6 +301,13 @@ def key(parser: Parser) -> None:
     parser.add_argument("file", help="where it is written: not there yet")
 
 
+def completion(parser: Parser) -> None:
+    """Add the options of `completion`."""
+    parser.add_argument(
+        "shell", choices=["bash", "zsh", "tcsh"], metavar="SHELL", help="bash, zsh or tcsh"
+    )
+
+
 def warmup(parser: Parser) -> None:
     """Add the options of `warmup`."""
     add_embedder(parser)
@@ -305,7 +315,7 @@ def warmup(parser: Parser) -> None:
 
 def add_store(parser: Parser) -> None:
     """Add the argument that names the store, and the option for the key of its agents."""
-    parser.add_argument("store", help="the folder of the store")
+    parser.add_argument("store", help="the folder of the store; or --store FOLDER")
     add_key_file(parser)
 
 
@@ -339,6 +349,19 @@ def _stamp(parser: Parser) -> None:
     add("--trust", metavar="LEVEL", help="of a word of your own: user, assistant, tool or web")
 
 
+def add_language(parser: Parser) -> None:
+    """Add the option that names the language of new agents."""
+    parser.add_argument(
+        "--language",
+        metavar="NAME",
+        help="of a new agent's words: german, arabic, none and others (english)",
+    )
+
+
 def add_embedder(parser: Parser) -> None:
     """Add the option that names the embedding model."""
-    parser.add_argument("--embedder", metavar="MODEL", help="name or folder of the embedding model")
+    parser.add_argument(
+        "--embedder",
+        metavar="MODEL",
+        help="name or folder of the embedding model; given:384 where lines bring vectors",
+    )

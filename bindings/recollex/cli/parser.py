@@ -5,7 +5,10 @@ Nothing slow is imported here: `recollex --help` answers before numpy could be l
 
 import argparse
 import difflib
-from typing import NoReturn
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 Arguments = argparse.Namespace
 
@@ -23,7 +26,10 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that keeps written line breaks and suggests words for mistyped ones."""
+    """An argument parser that keeps written line breaks and suggests words for mistyped ones.
+
+    ``--store FOLDER`` may be written in place of the folder, before or after the subcommand.
+    """
 
     def __init__(self, **options: object) -> None:
         options.setdefault("formatter_class", _Help)
@@ -33,11 +39,85 @@ class Parser(argparse.ArgumentParser):
         """Exit with status 2 and one line that says what to type instead."""
         self.exit(2, f"recollex: {message} (see: {self.prog} --help)\n")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse as argparse does; what is not known is an error of this parser."""
+        words = self._with_store(list(sys.argv[1:] if args is None else args))
+        self._check_options(words)
+        if not self._is_whole:
+            words = self._options_first(words)
+        found, rest = super().parse_known_args(words, namespace)
+        if rest:
+            self.error(f"{' '.join(rest)!r} is one word too many: quote a text of several words")
+        return found, rest
+
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
-            what = "subcommand" if action.dest == "command" else (action.metavar or action.dest)
+            what = "subcommand" if action.dest == "command" else action.dest
             self.error(f"there is no {what} {value!r}{did_you_mean(str(value), known)}")
+
+    def takes(self, option: str) -> bool:
+        """Return whether this parser has an option of that name."""
+        return option in self._option_string_actions
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether this parses the whole command line, and not one subcommand's words."""
+        return self._subparsers is not None
+
+    def _with_store(self, words: list[str]) -> list[str]:
+        """Return the words with the folder of ``--store`` where this parser looks for it."""
+        own = words[: words.index("--")] if "--" in words else words
+        place = next((n for n, word in enumerate(own) if re.match("--store(=|$)", word)), None)
+        if place is None or self.takes("--store"):
+            return words
+        if self._is_whole and any(not word.startswith("-") for word in words[:place]):
+            return words  # it is after the subcommand, whose parser reads it
+        _, equals, folder = words[place].partition("=")
+        if not equals:
+            if place + 1 == len(own):
+                self.error("argument --store: expected one argument")
+            folder = words[place + 1]
+        rest = words[:place] + words[place + (1 if equals else 2) :]
+        if not self._is_whole:
+            takes = any(action.dest == "store" for action in self._get_positional_actions())
+            return [folder, *rest] if takes else words
+        if place == len(rest):
+            self.error("a subcommand is missing after --store")
+        return [*rest[: place + 1], f"--store={folder}", *rest[place + 1 :]]
+
+    def _options_first(self, words: list[str]) -> list[str]:
+        """Return the words with all options before all others.
+
+        Else argparse refuses `diff memory/ T1 --agent bob T2`: an argument that may be left out, or
+        given several times, ends at an option.
+        """
+        options: list[str] = []
+        others: list[str] = []
+        rest = iter(words)
+        for word in rest:
+            if word == "--":
+                others += rest
+            elif (action := self._option_string_actions.get(word.partition("=")[0])) is None:
+                others.append(word)
+            else:
+                options.append(word)
+                if action.nargs is None and "=" not in word:
+                    options += [value for value in [next(rest, None)] if value is not None]
+        return [*options, "--", *others] if others else options
+
+    def _check_options(self, words: Sequence[str]) -> None:
+        """Refuse the first word that argparse would take for an option and does not know."""
+        for word in words:
+            option = word.partition("=")[0]
+            if option == "--" or (self._is_whole and not word.startswith("-")):
+                return
+            looks_like_one = re.match(r"-[^\W\d]|--\w", word) and " " not in word
+            if looks_like_one and not self.takes(option):
+                known = [name for name in self._option_string_actions if name.startswith("--")]
+                hint = did_you_mean(option, known)
+                hint += ". A subcommand's options stand after it" if self._is_whole else ""
+                self.error(f"there is no option {option}{hint}")
 
 
 def did_you_mean(word: str, known: list[str]) -> str:

@@ -1,15 +1,16 @@
-"""The subcommands that read: recall, list, agents, stats."""
+"""The subcommands that read: recall, list, stats."""
 
 import dataclasses
 import json
 
 import recollex
-from recollex.cli.existing_store import existing_agent, existing_store
+from recollex.cli.existing_store import existing_agent
 from recollex.cli.filter_options import filters_of
 from recollex.cli.parser import Arguments
 from recollex.cli.tables import fields_table, listed_line, recall_table, stage_table, summary_lines
 from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
+from recollex_engine.domain.question import MEMORIES
 
 
 def recall(arguments: Arguments) -> int:
@@ -31,14 +32,25 @@ def recall(arguments: Arguments) -> int:
             min_confidence=arguments.min_confidence,
             explain=arguments.explain,
             pack="subgraph" if arguments.pack else None,
+            kinds=tuple(arguments.kind or MEMORIES),
         )
         if arguments.json:
             print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
         elif arguments.prompt or arguments.pack:
             print(found.to_prompt())
+        elif found.beside is not None:
+            _print_hits(found, arguments)
         else:
             _print_recall(found, arguments)
-        return 0 if len(found) else 1
+        return 0 if len(found) or (found.beside is not None and found.beside.hits) else 1
+
+
+def _print_hits(found: recollex.Recall, arguments: Arguments) -> None:
+    """Print what was found of all kinds, best first, one a line."""
+    for hit in found.hits[: arguments.top]:
+        print(f"{hit.kind:8}{printable(' '.join(hit.text.split()))}")
+    if not found.hits:
+        say(f"{arguments.agent} has nothing for {printable(arguments.query)!r}")
 
 
 def list_(arguments: Arguments) -> int:
@@ -51,6 +63,8 @@ def list_(arguments: Arguments) -> int:
             count = agent.count(**filters)
             print(json.dumps({"count": count}) if arguments.json else f"{count:,}")
             return 0 if count else 1
+        if arguments.values is not None:
+            return _print_values(agent.value_counts(arguments.values, **filters), arguments)
         found = agent.list(
             after=arguments.after, limit=arguments.limit, newest=arguments.newest, **filters
         )
@@ -65,17 +79,16 @@ def list_(arguments: Arguments) -> int:
         return 0 if found else 1
 
 
-def agents(arguments: Arguments) -> int:
-    """Print the name of each agent, one a line; 1 if there is none."""
-    with existing_store(arguments) as store:
-        if store is None:
-            return 1
-        names = store.agents()
-        if not names:
-            say(f"{arguments.store} holds no agent yet: recollex retain makes one")
-            return 1
-        print("\n".join(names))
-        return 0
+def _print_values(counts: dict[str, int], arguments: Arguments) -> int:
+    """Print the values of a field, one a line; 1 if there are none."""
+    if arguments.json:
+        print(json.dumps(counts, ensure_ascii=False))
+    else:
+        for value, many in counts.items():
+            print(f"{many:>9,}  {printable(value)}")
+    if not counts:
+        say(f"no memory of {arguments.agent} like that has {arguments.values}")
+    return 0 if counts else 1
 
 
 def stats(arguments: Arguments) -> int:
@@ -91,6 +104,9 @@ def stats(arguments: Arguments) -> int:
 def _print_recall(found: recollex.Recall, arguments: Arguments) -> None:
     if not len(found) and arguments.min_confidence and found.confidence:
         say(f"nothing that is likely to answer {printable(arguments.query)!r}")
+    elif not len(found) and arguments.min_confidence and found.confidence is None:
+        query = printable(arguments.query)
+        say(f"how sure an answer to {query!r} is, is not known: leave out --min-confidence")
     elif not len(found):
         say(f"{arguments.agent} remembers nothing that bears on {printable(arguments.query)!r}")
     else:

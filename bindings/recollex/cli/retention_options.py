@@ -1,6 +1,6 @@
 """The options of `retention`."""
 
-from recollex.cli.counts import count_or_0
+from recollex.cli.counts import count_or_0, number
 from recollex.cli.options import add_agent, add_store
 from recollex.cli.parser import Parser
 
@@ -10,7 +10,7 @@ def retention(parser: Parser) -> None:
     add = parser.add_argument
     add_store(parser)
     add_agent(parser)
-    add("--age-days", type=float, metavar="N", help="forget what was recorded more days ago")
+    add("--age-days", type=number, metavar="N", help="forget what was recorded more days ago")
     add("--count", type=count_or_0, metavar="N", help="forget all but the newest N")
     add("--network", metavar="NETWORK", help="of world, agent or opinion alone")
     add("--erase", action="store_true", help="--apply also takes it out of every file, for good")

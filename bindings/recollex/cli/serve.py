@@ -1,17 +1,20 @@
 """The subcommand serve, which lets other processes use a store."""
 
 import asyncio
+import os
 import resource
-from contextlib import AsyncExitStack
+import sys
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import recollex
 from recollex.api.cores import usable_cores
 from recollex.api.keys import given_key, key_bytes
 from recollex.api.store import Store, read_embedder
+from recollex.cli.host_and_port import host_and_port
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import say
-from recollex.cli.warmup import warm
+from recollex.cli.terminal import say, show
+from recollex.cli.warmup import Stopped, warm
 from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.listener import tls_context
@@ -22,9 +25,12 @@ from recollex.server.spans import Spans
 from recollex.server.telemetry import Telemetry
 from recollex_engine.agents import store as engine
 from recollex_engine.errors import InputError
+from recollex_engine.llm.language_model import LanguageModel
 from recollex_engine.models.sentence_transformers_encoder import PREFIX
+from recollex_engine.text.analyzer import ENGLISH
 
 _GIVEN = "given:"
+SOCKET = "; --socket PATH is a Unix socket"
 MAX_WORKERS = 4
 """The default limit of reader processes: each has a model of its own."""
 _LIMITS = ("open_agents", "connections", "in_flight", "message_bytes", "readers")
@@ -37,18 +43,23 @@ def serve(arguments: Arguments) -> int:
     access = Access() if arguments.tokens is None else Access.from_file(arguments.tokens)
     log = Log(level=arguments.log_level, texts=arguments.log_texts, slow=arguments.slow)
     telemetry = Telemetry(log=log, spans=Spans.exported() if arguments.otel else None)
+    asked = _addresses(arguments)
     embedder = _embedder(arguments.embedder)
     opener = _opener(arguments)
-    store = Store(
-        engine.Store(
-            arguments.store,
-            read_embedder(embedder),
-            durability=arguments.durability,
-            on_flush=telemetry.metrics.flushed,
-            key=key_bytes(given_key(arguments.key_file)),
-        )
-    )
     _raise_limit_of_files()
+    opened = engine.Store(
+        arguments.store,
+        read_embedder(embedder),
+        durability=arguments.durability,
+        language=arguments.language or ENGLISH,
+        on_flush=telemetry.metrics.flushed,
+        key=key_bytes(given_key(arguments.key_file)),
+        max_open=arguments.open_agents,
+        llm=_llm(arguments),
+    )
+    if arguments.count_accesses:
+        opened.count_accesses()
+    store = Store(opened, arguments.extraction)
 
     async def main(stopping: asyncio.Event) -> None:
         async with AsyncExitStack() as ending:
@@ -56,22 +67,36 @@ def serve(arguments: Arguments) -> int:
                 Server(store, limits=limits, access=access, observer=telemetry, opener=opener)
             )
             telemetry.add_service_gauges(server.service)
-            for address in _addresses(arguments):
+            for address in asked:
                 await server.listen(
                     address, arguments.certificate, arguments.key, insecure=arguments.insecure
                 )
             addresses = list(server.addresses)
             if arguments.http is not None:
                 addresses.append(await _listen_for_http(arguments, server, telemetry, ending))
-            if not isinstance(embedder, recollex.GivenVectors):
-                await asyncio.to_thread(warm, embedder)
-            freeze_heap()
             for address in addresses:
-                print(f"listening on {address}", flush=True)
-            log.event("started", addresses=", ".join(addresses), store=str(store.path))
-            await stopping.wait()
+                show(arguments, f"listening on {address}", listening=address)
+                sys.stdout.flush()
+            stopped = asyncio.create_task(stopping.wait())
+            warming = None
+            if not isinstance(embedder, recollex.GivenVectors):
+                say("warming up: until it is ready, calls take longer")
+                warming = asyncio.create_task(asyncio.to_thread(warm, embedder, stopping.is_set))
+                await asyncio.wait((warming, stopped), return_when=asyncio.FIRST_COMPLETED)
+            if not stopping.is_set():
+                if warming is not None:
+                    warming.result()
+                if server.service.reader_pool is not None:
+                    server.service.reader_pool.start()
+                freeze_heap()
+                say("ready")
+                log.event("started", addresses=", ".join(addresses), store=str(store.path))
+            await stopped
             log.event("stopping", waiting=server.service.status().waiting)
             say("stopping: finishing what was begun")
+            if warming is not None:
+                with suppress(Stopped):
+                    await warming
         log.event("stopped")
         telemetry.close()
 
@@ -83,33 +108,30 @@ async def _listen_for_http(
     arguments: Arguments, server: Server, telemetry: Telemetry, ending: AsyncExitStack
 ) -> str:
     """Listen on the address of ``--http``, and return it as a URL."""
-    from recollex.http.chat_model import ChatModel
     from recollex.http.http_server import start_http
 
-    host, _, port = arguments.http.rpartition(":")
-    if not host or not port.isdigit() or int(port) > 65535:
-        raise InputError(f"--http must be HOST:PORT, got {arguments.http!r}")
+    host, port = host_and_port(arguments.http, "--http", SOCKET)
     tls = arguments.certificate and tls_context(arguments.certificate, arguments.key)
-    chat = (
-        None
-        if arguments.chat_model is None
-        else ChatModel(arguments.chat_model, arguments.chat_url)
-    )
-    if chat is not None:
-        ending.push_async_callback(chat.close)
     http = await start_http(
         server.service,
         telemetry.metrics,
         host.strip("[]"),
-        int(port),
+        port,
         tls,
-        chat,
         insecure=arguments.insecure,
     )
     ending.push_async_callback(http.close)
     host, number = http.address
     shown = f"[{host}]" if ":" in host else host
     return f"{'https' if tls else 'http'}://{shown}:{number}"
+
+
+def _llm(arguments: Arguments) -> LanguageModel | None:
+    """Return the language model of the agents; None if none is named."""
+    if arguments.llm is None:
+        return None
+    key = os.environ.get("RECOLLEX_LLM_KEY") or os.environ.get("OPENAI_API_KEY")
+    return recollex.llm(arguments.llm, base_url=arguments.llm_url, key=key)
 
 
 def _raise_limit_of_files() -> None:
@@ -123,9 +145,12 @@ def _raise_limit_of_files() -> None:
 
 
 def _addresses(arguments: Arguments) -> list[str]:
-    """Return the addresses to listen on."""
+    """Return the addresses to listen on. Raises `InputError`, also for that of ``--http``."""
     found = []
+    if arguments.http is not None:
+        host_and_port(arguments.http, "--http", SOCKET)
     if arguments.listen is not None:
+        host_and_port(arguments.listen, "--listen", SOCKET)
         scheme = "tcp" if arguments.certificate is None else "tls"
         found.append(f"{scheme}://{arguments.listen}")
     elif arguments.certificate is not None and arguments.http is None:
@@ -138,6 +163,8 @@ def _addresses(arguments: Arguments) -> list[str]:
 def _opener(arguments: Arguments) -> Opener:
     """Return how reader processes open the store, and how many there are.
 
+    They start when the server has compiled the kernels, which each would compile otherwise.
+
     A model of sentence-transformers is as large as the memory, and gains from batches of several
     clients' questions. So there are no reader processes with one, unless the user asks for them.
     """
@@ -148,10 +175,10 @@ def _opener(arguments: Arguments) -> Opener:
         together = given is not None and given.startswith(PREFIX)
         count = 0 if together or cores < 2 else min(cores, MAX_WORKERS)
     opening: dict[str, Any] = {"path": arguments.store, "embedder": given, "dimension": None}
-    opening["key_file"] = arguments.key_file
+    opening |= {"key_file": arguments.key_file, "count_accesses": arguments.count_accesses}
     if given is not None and given.startswith(_GIVEN):
         opening |= {"embedder": None, "dimension": int(given.removeprefix(_GIVEN))}
-    return Opener("recollex.server.reader_process:open_store", opening, count)
+    return Opener("recollex.server.reader_process:open_store", opening, count, later=True)
 
 
 def _embedder(given: str | None) -> Any:

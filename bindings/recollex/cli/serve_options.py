@@ -1,7 +1,7 @@
-"""The options of the subcommand serve."""
+"""The options of the subcommands serve and studio."""
 
-from recollex.cli.counts import count, count_or_0
-from recollex.cli.options import add_key_file
+from recollex.cli.counts import count, count_or_0, number
+from recollex.cli.options import add_embedder, add_key_file, add_language, add_store
 from recollex.cli.parser import Parser
 
 
@@ -11,14 +11,22 @@ def serve(parser: Parser) -> None:
     add("--store", metavar="DIR", required=True, help="the folder of the store")
     add("--socket", metavar="PATH", help="a Unix socket to listen on (DIR/socket)")
     add("--listen", metavar="HOST:PORT", help="a TCP port to listen on, beside --socket if given")
+    add_language(parser)
     add_key_file(parser)
     add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
     add("--http", metavar="HOST:PORT", help="serve HTTP there as well (recollex[http])")
-    add("--chat-model", metavar="NAME", help="a language model for /api/think (recollex[llm])")
+    add("--llm", "--chat-model", metavar="NAME", help="a language model (recollex[llm])")
     add(
+        "--llm-url",
         "--chat-url",
         metavar="URL",
         help="where it is: an endpoint like OpenAI's, its own if not given",
+    )
+    add(
+        "--extraction",
+        choices=["narrative", "atomic", "episodic"],
+        metavar="MODE",
+        help="draw facts from what is retained, in the background: narrative or atomic",
     )
     add("--certificate", metavar="PEM", help="makes --listen and --http speak TLS")
     add("--key", metavar="PEM", help="the certificate's key, if it is in a file of its own")
@@ -48,10 +56,15 @@ def serve(parser: Parser) -> None:
         metavar="LEVEL",
         help="of the log, JSON lines on standard error: debug, info (default), warning, error",
     )
+    add(
+        "--count-accesses",
+        action="store_true",
+        help="count which memories recalls return, for `accesses` and the preset heuristic",
+    )
     add("--log-texts", action="store_true", help="write what clients say into the log, too")
     add(
         "--slow",
-        type=float,
+        type=number,
         default=1.0,
         metavar="SECONDS",
         help="log calls that take as long (1)",
@@ -66,3 +79,14 @@ def serve(parser: Parser) -> None:
         metavar="MODEL",
         help="name or folder of the embedding model; given:384 where clients bring vectors",
     )
+
+
+def studio(parser: Parser) -> None:
+    """Add the options of `studio`."""
+    add_store(parser)
+    parser.add_argument("--agent", metavar="NAME", help="show this agent alone (all)")
+    parser.add_argument(
+        "--listen", metavar="HOST:PORT", help="an address of this machine (127.0.0.1, any port)"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="print the address alone")
+    add_embedder(parser)

@@ -9,11 +9,17 @@ from recollex.cli import (
     backup_options,
     doctor_options,
     erasure_options,
+    fact_options,
+    knowledge_options,
+    maintenance_options,
+    mcp_options,
     moving_options,
     options,
     retention_options,
     serve_options,
 )
+from recollex.cli.file_formats import JSONL, OPERATIONS
+from recollex.cli.mind_subcommands import MIND
 from recollex.cli.parser import Parser
 
 Adder = Callable[[Parser], None]
@@ -29,25 +35,6 @@ a first minute:
   recollex recall memory/ "Where does Alice work?"
 """
 
-_JSONL = """
-each line of jsonl is an object, a memory or a turn of talk:
-  {"text": ...}, and any of event_at and entities
-  {"speaker": ..., "text": ..., "at": ...}, and perhaps the caption of its picture
-  {"role": ..., "content": ...} as chat APIs have it, and perhaps at, name and tool_calls
-and any of id, metadata, document_id, context, network, tags, recorded_at. Turns that name no
-document get --document, else the file's name. Reading a file again stores nothing twice where its
-lines carry ids. A batch is lines of one kind, one document and one recorded_at."""
-
-
-_OPERATIONS = """
-each line of the file is an operation, a transaction by itself:
-  {"op": "UPSERT_EDGE", "subject": "Alice", "predicate": "works_at", "object": "Google",
-   "valid": ["2023-11-06", null], "by": "importer", "why": "her mail of the 6th"}
-and the others: RETAIN, CORRECT, ARCHIVE, FORGET, UPSERT_ENTITY, MERGE_ENTITY, ARCHIVE_EDGE,
-RETRO_CORRECT, UPSERT_EVENT, LINK, UPSERT_EPISODE. Lines between {"op": "BEGIN"} and
-{"op": "COMMIT"} are one transaction: all of them are recorded, at one time, or none. The whole
-file is checked first; an operation that is refused then leaves the transactions before it."""
-
 
 def build() -> Parser:
     """Return the parser of the whole command line."""
@@ -57,8 +44,11 @@ def build() -> Parser:
     for name, (summary, examples, add) in COMMANDS.items():
         epilog = "examples:\n" + "\n".join(f"  recollex {line}" for line in examples)
         about = f"{summary[0].upper()}{summary[1:]}."
-        epilog += {"ingest": f"\n{_JSONL}", "apply": f"\n{_OPERATIONS}"}.get(name, "")
-        add(commands.add_parser(name, help=summary, description=about, epilog=epilog))
+        epilog += {"ingest": f"\n{JSONL}", "apply": f"\n{OPERATIONS}"}.get(name, "")
+        own = commands.add_parser(name, help=summary, description=about, epilog=epilog)
+        add(own)
+        if not own.takes("--json"):
+            own.add_argument("--json", action="store_true", help="print one JSON object")
     return parser
 
 
@@ -78,9 +68,12 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         options.retain,
     ),
     "ingest": (
-        "store a file of memories or turns of talk",
+        "store a file that another program wrote: talks, memories, tables",
         [
             "ingest memory/ talk.jsonl --document call-7",
+            "ingest memory/ conversations.json --agent alice",
+            "ingest memory/ notes/",
+            "ingest memory/ mails.csv --zone Europe/Paris",
             "ingest memory/ locomo10.json --format locomo",
             "export memory/ | recollex ingest copy/ - --recorded",
         ],
@@ -112,6 +105,16 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ['memosearch memory/ "Where did Alice work?" --as-recorded 2023-05-03'],
         options.memosearch,
     ),
+    "facts": (
+        "find or count facts by subject, predicate, object, start and end",
+        [
+            "facts memory/ --subject Alice --predicate works_at",
+            'facts memory/ --start "ge 2023" --end "lt 2024-06" --order-by start --limit 5',
+            "facts memory/ --object Google --distinct subject",
+            "facts memory/ --values predicate --as-recorded 2024-05-03",
+        ],
+        fact_options.facts,
+    ),
     "recall": (
         "find what bears on a question, and say why",
         [
@@ -128,6 +131,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             "list memory/ --newest --limit 5",
             "list memory/ --document call-7 --json",
             """list memory/ --tag work --where '{"n": {"gt": 2}}' --count""",
+            "list memory/ --values tags",
         ],
         options.list_,
     ),
@@ -136,10 +140,21 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         [
             "graph memory/ --agent bob --out bob.html",
             'graph memory/ --query "Where does Alice work?" --out alice.html',
+            "graph memory/ --many-valued likes --many-valued speaks --out known.html",
         ],
         options.graph,
     ),
-    "agents": ("list the agents of a store", ["agents memory/"], options.agents),
+    **MIND,
+    "agents": (
+        "list the agents of a store, and how much each holds",
+        ["agents memory/", "agents memory/ --json"],
+        options.agents,
+    ),
+    "delete-agent": (
+        "delete an agent with all that it holds, for good",
+        ["delete-agent memory/ bob", "delete-agent memory/ bob --yes"],
+        options.delete_agent,
+    ),
     "stats": (
         "count what an agent holds",
         ["stats memory/", "stats memory/ --agent bob --json"],
@@ -183,6 +198,16 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             'erase memory/ --copy may/ --by alice --why "as in memory/"',
         ],
         erasure_options.erase,
+    ),
+    "undo": (
+        "record facts and events again as they were before an operation",
+        ['undo memory/ 412 --by ann --why "She only stayed a week."', "undo memory/ 7 --agent bob"],
+        knowledge_options.undo,
+    ),
+    "consolidate": (
+        "compress old events into episodes, and unite facts that say the same",
+        ["consolidate memory/ --preview", "consolidate memory/ --age-days 365 --by ann"],
+        knowledge_options.consolidate,
     ),
     "retention": (
         "show, set or apply the rules by which an agent forgets",
@@ -239,12 +264,12 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
     "head": (
         "print the end of an agent's log, to keep elsewhere for verify --head",
         ["head memory/ --agent bob"],
-        options.head,
+        maintenance_options.head,
     ),
     "verify": (
         "check an agent's files against its log, or all of a backup",
         ["verify memory/ --agent bob", "verify backup/"],
-        options.verify,
+        maintenance_options.verify,
     ),
     "doctor": (
         "find what is wrong with a store, and mend what its log can mend",
@@ -259,7 +284,12 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
     "checkpoint": (
         "fold what was written last into the index",
         ["checkpoint memory/"],
-        options.checkpoint,
+        maintenance_options.checkpoint,
+    ),
+    "recount": (
+        "give an agent another token counter: count its memories again",
+        ["recount memory/ --counter cl100k_base", "recount memory/ --agent bob --by ann"],
+        maintenance_options.recount,
     ),
     "reembed": (
         "move agents to another model: embed again what they hold",
@@ -267,12 +297,13 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             "reembed memory/ --model BAAI/bge-small-en-v1.5",
             "reembed memory/ --agent bob --model folder/of/a/model --threads 4",
         ],
-        options.reembed,
+        maintenance_options.reembed,
     ),
     "export": (
-        "write an agent's memories as JSON lines or Parquet",
+        "write an agent's memories as JSON lines, Parquet, or for other programs",
         [
             "export memory/ > memories.jsonl",
+            "export memory/ --format markdown --output notes/",
             "export memory/ --agent bob --output bob.parquet",
         ],
         moving_options.export,
@@ -287,10 +318,19 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         [
             "serve --store memory/ --socket /run/user/1000/recollex.sock",
             "serve --store memory/ --listen 127.0.0.1:7077 --http 127.0.0.1:8080",
-            "serve --store memory/ --listen 0.0.0.0:7077 --tokens tokens.toml "
-            "--certificate chain.pem --key key.pem",
+            "serve --store memory/ --listen 0.0.0.0:7077 --tokens t.toml --certificate tls.pem",
         ],
         serve_options.serve,
+    ),
+    "studio": (
+        "look into the memories of a store, in a browser",
+        ["studio memory/", "studio memory/ --agent bob --listen 127.0.0.1:7078 --no-browser"],
+        serve_options.studio,
+    ),
+    "mcp": (
+        "give assistants a memory, over the Model Context Protocol",
+        ["mcp memory/ --agent alice", "mcp memory/ --http 127.0.0.1:7078 --read-only"],
+        mcp_options.mcp,
     ),
     "top": (
         "watch what a server does: calls, stages of recalls, the log, queues",
@@ -313,6 +353,11 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         "make a key for encrypted agents, in a new file",
         ["key memory.key", 'retain memory/ "Alice joined Google." --key-file memory.key'],
         options.key,
+    ),
+    "completion": (
+        "print a script that completes commands and options in a shell",
+        ["completion bash > recollex.bash", "completion zsh > _recollex"],
+        options.completion,
     ),
     "warmup": (
         "convert the model and compile the kernels, once, for later calls",

@@ -9,13 +9,16 @@ from recollex.cli.terminal import printable, terminal_width
 _BAR = "█"
 _PARTS = " ▏▎▍▌▋▊▉"
 _MARGIN = 4
+_DATES = 5
+"""The most dates of the other times at which a memory was told."""
 
 
 def recall_table(recall: recollex.Recall, top: int, explain: bool = False) -> str:
     """Return the best ``top`` memories: rank, date, speaker or network, text, and the arms.
 
-    If a long memory was found by a passage, that passage is shown. ``explain`` adds each arm's
-    score to its rank.
+    If a long memory was found by a passage, that passage is shown. Of a memory that was told
+    several times, the number and the other dates follow. ``explain`` adds each arm's score to its
+    rank.
     """
     width = terminal_width()
     blocks = []
@@ -30,6 +33,9 @@ def recall_table(recall: recollex.Recall, top: int, explain: bool = False) -> st
         )
         lines = [f"{rank:>2}  {date}  {who}"]
         lines += textwrap.wrap(text, width, initial_indent=margin, subsequent_indent=margin)
+        if memory.repeated_at:
+            times = repeated(memory)
+            lines += textwrap.wrap(times, width, initial_indent=margin, subsequent_indent=margin)
         score = f"score {memory.score:.4f}" + (f"   {arms}" if arms else "")
         lines += textwrap.wrap(score, width, initial_indent=margin, subsequent_indent=margin)
         blocks.append("\n".join(lines))
@@ -37,6 +43,13 @@ def recall_table(recall: recollex.Recall, top: int, explain: bool = False) -> st
     if left_out > 0:
         blocks.append(f"    and {left_out} more")
     return "\n\n".join(blocks)
+
+
+def repeated(memory: recollex.Memory) -> str:
+    """Return how often a memory was told, and the newest dates of the other times."""
+    dates = sorted({each.date().isoformat() for each in memory.repeated_at}, reverse=True)
+    more = f" and {len(dates) - _DATES} more days" if len(dates) > _DATES else ""
+    return f"told {len(memory.repeated_at) + 1} times, also {', '.join(dates[:_DATES])}{more}"
 
 
 def listed_line(memory: recollex.Memory) -> str:

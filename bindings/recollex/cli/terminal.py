@@ -1,12 +1,21 @@
 """Output to a terminal: messages on standard error, and text without control characters."""
 
+import json
 import shutil
 import sys
+from typing import Any
+
+from recollex.cli.parser import Arguments
 
 
 def say(message: str) -> None:
     """Print one line for the user on standard error, apart from the output."""
     print(f"recollex: {message}", file=sys.stderr)
+
+
+def show(arguments: Arguments, words: str, **values: Any) -> None:
+    """Print what was done: in words, or with ``--json`` the values as one JSON object on a line."""
+    print(json.dumps(values, ensure_ascii=False, default=str) if arguments.json else words)
 
 
 def printable(text: str) -> str:

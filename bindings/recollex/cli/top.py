@@ -10,16 +10,16 @@ from pathlib import Path
 
 from recollex.api.plurals import counted
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import printable
+from recollex.cli.terminal import printable, show
 from recollex.client import sockets
 from recollex.client.address import read_address
 from recollex.client.channel import Channel, LostError
 from recollex.client.open_channel import open_channel
 from recollex.server.metrics_snapshot import MetricsSnapshot, parse_metrics
+from recollex.server.metrics_summary import STAGES, summary
 from recollex_engine.errors import DisconnectedError, InputError, UnauthorizedError
 
 _CLEAR = "\x1b[H\x1b[J"
-_STAGES = "recollex_recall_stage_seconds"
 
 
 def top(arguments: Arguments) -> int:
@@ -33,8 +33,12 @@ def top(arguments: Arguments) -> int:
         while True:
             time.sleep(arguments.every)
             now = parse_metrics(fetch(arguments.address, token))
-            frame = "\n".join(frame_lines(arguments.address, now, now.since(before)))
-            print(f"{_CLEAR if live else ''}{frame}", flush=True)
+            if arguments.json:
+                show(arguments, "", **summary(now, now.since(before)))
+            else:
+                frame = "\n".join(frame_lines(arguments.address, now, now.since(before)))
+                print(f"{_CLEAR if live else ''}{frame}")
+            sys.stdout.flush()
             if arguments.once:
                 return 0
             before = now
@@ -101,11 +105,11 @@ def frame_lines(address: str, now: MetricsSnapshot, grown: MetricsSnapshot) -> l
         wrong = count - grown.value("recollex_requests_total", method=method, outcome="ok")
         row = _row(method, grown, "recollex_request_seconds", method=method)
         lines.append(f"{row}{wrong / seconds:>12,.1f}")
-    stages = now.labels(f"{_STAGES}_count", "stage")
+    stages = now.labels(f"{STAGES}_count", "stage")
     if stages:
         lines += ["", f"{'stages of a recall':<24}{'per s':>10}{'p50':>12}{'p99':>12}"]
     for stage in sorted(stages, key=lambda stage: (stage == "total", stage)):
-        lines.append(_row(stage, grown, _STAGES, stage=stage))
+        lines.append(_row(stage, grown, STAGES, stage=stage))
     groups = grown.value("recollex_write_batch_size_count")
     each = grown.value("recollex_write_batch_size_sum") / groups if groups else 0.0
     durable = _row("log made durable", grown, "recollex_log_fsync_seconds")

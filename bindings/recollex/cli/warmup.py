@@ -8,6 +8,7 @@ they compiled in one folder. Then this process runs everything, and compiles wha
 """
 
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,8 @@ from recollex.api.progress import progress_bar
 from recollex.cli import relax_garbage_collector
 from recollex.cli.demo.conversation import turns
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import say
+from recollex.cli.terminal import say, show
+from recollex_engine.agents.counting import unwarned
 from recollex_engine.ranking.presets import PRESETS
 from recollex_engine.text.token_counter import fetch_vocabulary
 from recollex_engine.waiting import waiting
@@ -51,6 +53,12 @@ FILTERED: tuple[dict[str, Any], ...] = (
 """Recalls that compile what filters, phrases and cuts need."""
 ONE = b"."
 """What the second process writes after each kernel."""
+ASK = 0.2
+"""Seconds between two questions whether to go on, while the second process compiles."""
+
+
+class Stopped(BaseException):
+    """Ends `warm` early; no error, so that no `except Exception` of the engine keeps it."""
 
 
 def warmup(arguments: Arguments) -> int:
@@ -59,14 +67,19 @@ def warmup(arguments: Arguments) -> int:
     The vocabulary of the token counter is downloaded, if there is a network.
     """
     started = time.perf_counter()
-    fetch_vocabulary()
+    if not fetch_vocabulary():
+        say("no vocabulary of cl100k_base: tokens will be counted by the model's own tokenizer")
     model = warm(arguments.embedder)
-    print(f"ready: {model}, kernels compiled ({time.perf_counter() - started:.1f} s)")
+    seconds = time.perf_counter() - started
+    said = f"ready: {model}, kernels compiled ({seconds:.1f} s)"
+    show(arguments, said, model=model, seconds=seconds)
     return 0
 
 
-def warm(embedder: Any) -> str | None:
+def warm(embedder: Any, stopped: Callable[[], bool] = lambda: False) -> str | None:
     """Run everything once that the first caller would wait for; returns the model's fingerprint.
+
+    stopped: asked after each kernel and each step, on any thread; if True, raises `Stopped`.
 
     It takes 45 seconds on two cores, and a few seconds if all kernels were compiled before. What it
     does meanwhile is shown on standard error, also where that is no terminal.
@@ -75,35 +88,51 @@ def warm(embedder: Any) -> str | None:
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
         unannounced(),
+        unwarned(),
         waiting(lambda: f"kernels compiled: {compiled}", redirected=True),
         progress_bar(None, "compiling", "kernels", drawn=False) as progress,
         ExitStack() as stack,
     ):
+
+        def go_on() -> None:
+            if stopped():
+                raise Stopped
 
         def count(more: int) -> None:
             nonlocal compiled
             compiled += more
             if progress is not None:
                 progress(more)
+            go_on()
 
         wait = stack.enter_context(_second_process(count)) if usable_cores() > 1 else None
         stack.enter_context(each_compiled(partial(count, 1)))
         with recollex.open(folder, embedder=embedder) as store:
             agent = store.agent("warmup")
             agent.retain_dialogue(turns(), document_id="warmup")
+            go_on()
+            agent.facts.add("Ines", "drove", "the blue van")
+            agent.facts.find(subject="Ines", start={"lt": "2024"}, order_by="start", limit=1)
+            go_on()
             agent.retain("Ines drove the blue van.", tags=["van"], metadata={"kind": "van"})
             if wait is not None:
                 agent.recall(QUESTION, preset=VECTORS)
+                go_on()
                 wait()
             for exact in (False, True):
+                go_on()
                 agent.recall(QUESTION, exact=exact)
+            go_on()
             agent.checkpoint()
             agent.recall("Who moved to Lisbon last spring?", explain=True)
             for name in PRESETS:
+                go_on()
                 agent.recall(QUESTION, preset=name)
             for options in FILTERED:
+                go_on()
                 agent.recall(**{"query": QUESTION, **options})
-            agent.recall(QUESTION).to_prompt()
+            agent.facts.add("Ines", "drives", "the blue van")
+            agent.recall(QUESTION, kinds=("memory", "fact")).to_prompt()
             return agent.stats().model
 
 
@@ -114,6 +143,7 @@ def compile_words() -> None:
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
         unannounced(),
+        unwarned(),
         each_compiled(partial(_tell, 1)),
         recollex.open(folder, embedder=recollex.GivenVectors(8), durability="off") as store,
     ):
@@ -138,8 +168,9 @@ def _tell(descriptor: int) -> None:
 def _second_process(count: Callable[[int], None]) -> Iterator[Callable[[], None]]:
     """Run `compile_words` beside the body; give a function that waits for its end.
 
-    ``count`` is called with the number of kernels that it has compiled. If the process fails,
-    the failure is printed, and its half is compiled here, later.
+    ``count`` is called with the number of kernels that it has compiled since, at least every `ASK`
+    seconds while this process waits. If the process fails, the failure is printed, and its half is
+    compiled here, later.
     """
     command = [sys.executable, "-c", f"from {__name__} import compile_words; compile_words()"]
     paths = os.pathsep.join(path for path in sys.path if path)
@@ -150,12 +181,19 @@ def _second_process(count: Callable[[int], None]) -> Iterator[Callable[[], None]
             stdout=subprocess.PIPE,
             stderr=wrong,
             env=os.environ | {"PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
+            process_group=0,  # a Ctrl-C is for this process, which ends the other
         )
 
         def wait() -> None:
             assert process.stdout is not None
-            while said := os.read(process.stdout.fileno(), 1024):
-                count(said.count(ONE))
+            descriptor = process.stdout.fileno()
+            while True:
+                if not select.select([descriptor], [], [], ASK)[0]:
+                    count(0)
+                elif said := os.read(descriptor, 1024):
+                    count(said.count(ONE))
+                else:
+                    break
             if code := process.wait():
                 wrong.seek(0)
                 last = wrong.read().decode(errors="replace").strip().rpartition("\n")[2]

@@ -5,7 +5,17 @@ from collections.abc import Callable
 from typing import Any, Self, cast
 
 from recollex.api import agent as embedded
-from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
+from recollex.api.conversation import Conversing
+from recollex.api.methods import (
+    AgentMethods,
+    EventMethods,
+    FactMethods,
+    JobMethods,
+    OpinionMethods,
+    ProfileMethods,
+    SessionMethods,
+    ToolMethods,
+)
 from recollex.api.transaction import Transaction
 from recollex.client.call_options import CallOptions
 from recollex.client.recorder import Recorder
@@ -33,7 +43,23 @@ class Sessions(Remote, SessionMethods):
     """
 
 
-class Agent(Remote, AgentMethods):
+class AgentProfile(Remote, ProfileMethods):
+    """The profile of an agent at a server."""
+
+
+class Tools(Remote, ToolMethods):
+    """The tools over the gists and facts of an agent at a server."""
+
+
+class Opinions(Remote, OpinionMethods):
+    """The opinions of an agent at a server."""
+
+
+class Jobs(Remote, JobMethods):
+    """The jobs of an agent at a server."""
+
+
+class Agent(Remote, AgentMethods, Conversing):
     """One agent's memory at a server, from `Store.agent`; each method is `recollex.Agent`'s.
 
     Results and errors are the same. Threads: any number may use it at once.
@@ -50,6 +76,10 @@ class Agent(Remote, AgentMethods):
         self.facts: Facts = Facts(send)
         self.events: Events = Events(send)
         self.sessions: Sessions = Sessions(send)
+        self.profile: AgentProfile = AgentProfile(send)
+        self.opinions: Opinions = Opinions(send)
+        self.jobs: Jobs = Jobs(send)
+        self.tools: Tools = Tools(send)
 
     @property
     def name(self) -> str:

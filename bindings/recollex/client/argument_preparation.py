@@ -111,6 +111,16 @@ def _backfill(named: Arguments) -> Arguments:
     return named | {"recall": recall}
 
 
+def _recall_of_agents(named: Arguments) -> Arguments:
+    return _recall(_with_list(named, "agents"))
+
+
+def _think(named: Arguments) -> Arguments:
+    if named.get("stream") is not None:
+        raise InputError("stream is for an agent of this process: a server answers at the end")
+    return named
+
+
 PREPARE: Mapping[str, Callable[[Arguments], Arguments]] = MappingProxyType(
     {
         "retain": _retain,
@@ -120,7 +130,9 @@ PREPARE: Mapping[str, Callable[[Arguments], Arguments]] = MappingProxyType(
         "apply": _apply,
         "recall": _recall,
         "recall_many": _recall,
+        "store.recall": _recall_of_agents,
         "sessions.recall": _recall,
+        "think": _think,
         "sessions.backfill": _backfill,
     }
 )

@@ -5,7 +5,17 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from recollex.api import transaction as embedded
-from recollex.api.methods import AgentMethods, EventMethods, FactMethods, SessionMethods
+from recollex.api.conversation import AsyncConversing
+from recollex.api.methods import (
+    AgentMethods,
+    EventMethods,
+    FactMethods,
+    JobMethods,
+    OpinionMethods,
+    ProfileMethods,
+    SessionMethods,
+    ToolMethods,
+)
 from recollex.client.call_options import CallOptions
 from recollex.client.recorder import Recorder
 from recollex.client.stubs import AsyncRemote
@@ -30,7 +40,23 @@ class Sessions(AsyncRemote, SessionMethods):
     """The conversations of an agent; each is `recollex.api.sessions.Sessions`'s, awaited."""
 
 
-class Agent(AsyncRemote, AgentMethods):
+class AgentProfile(AsyncRemote, ProfileMethods):
+    """The profile of an agent at a server; its methods are awaited."""
+
+
+class Tools(AsyncRemote, ToolMethods):
+    """The tools over the gists and facts of an agent at a server; its methods are awaited."""
+
+
+class Opinions(AsyncRemote, OpinionMethods):
+    """The opinions of an agent at a server; its methods are awaited."""
+
+
+class Jobs(AsyncRemote, JobMethods):
+    """The jobs of an agent at a server; its methods are awaited."""
+
+
+class Agent(AsyncRemote, AgentMethods, AsyncConversing):
     """One agent's memory at a server; each method is `recollex.Agent`'s, awaited."""
 
     def __init__(self, name: str, carry: Carry, options: CallOptions) -> None:
@@ -45,6 +71,10 @@ class Agent(AsyncRemote, AgentMethods):
         self.facts: Facts = Facts(send)
         self.events: Events = Events(send)
         self.sessions: Sessions = Sessions(send)
+        self.profile: AgentProfile = AgentProfile(send)
+        self.opinions: Opinions = Opinions(send)
+        self.jobs: Jobs = Jobs(send)
+        self.tools: Tools = Tools(send)
 
     @property
     def name(self) -> str:

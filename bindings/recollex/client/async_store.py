@@ -4,9 +4,9 @@ import asyncio
 import os
 import ssl
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal, overload
 
 from recollex.client import sockets
 from recollex.client.argument_errors import raise_read_only, raise_refusal
@@ -17,14 +17,17 @@ from recollex.client.calls import Call
 from recollex.client.channel import LostError, UnsendableError
 from recollex.client.retries import Retries
 from recollex.client.store import PATIENCE, Settings, settings
-from recollex.wire.methods import METHODS
+from recollex.client.stubs import ARGUMENTS
+from recollex.wire.methods import JOINT, METHODS
 from recollex_engine import fork
+from recollex_engine.agents.summary import AgentSummary
 from recollex_engine.errors import (
     ClosedError,
     DisconnectedError,
     OverloadedError,
     ProtocolError,
 )
+from recollex_engine.recall.joint_recall import JointRecall
 
 
 class Store:
@@ -58,9 +61,27 @@ class Store:
         await agent.list(limit=1)  # raises for a name that is not valid or not allowed
         return agent
 
-    async def agents(self) -> list[str]:
-        """Return the ids of the agents that hold something and that the token allows, sorted."""
-        found: list[str] = await self._carry("agents", None, {}, self._given.options)
+    @overload
+    async def agents(self, *, counts: Literal[False] = False) -> list[str]: ...
+    @overload
+    async def agents(self, *, counts: Literal[True]) -> list[AgentSummary]: ...
+    async def agents(self, *, counts: bool = False) -> list[str] | list[AgentSummary]:
+        """Return the agents that hold something and that the token allows, sorted by id.
+
+        counts: as for `recollex.Store.agents`.
+        """
+        named = {"counts": counts} if counts is not False else {}
+        found: list[Any] = await self._carry("agents", None, named, self._given.options)
+        return found
+
+    async def delete_agent(self, agent_id: str) -> None:
+        """Delete an agent with all that it holds; see `recollex.Store.delete_agent`."""
+        await self._carry("delete_agent", agent_id, {}, self._given.options)
+
+    async def recall(self, query: str, *, agents: Iterable[str], **options: Any) -> JointRecall:
+        """Return the memories of several agents for a question; see `recollex.Store.recall`."""
+        named = ARGUMENTS[JOINT].read((query,), {"agents": agents, **options})
+        found: JointRecall = await self._carry(JOINT, None, named, self._given.options)
         return found
 
     async def ping(self) -> None:

@@ -1,4 +1,4 @@
-"""The options of a call: the time as of which it reads, and its timeout."""
+"""The options of a call: the recorded time that it reads at, and its timeout."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,7 +15,7 @@ LONGEST = 365 * 24 * 3600.0
 class CallOptions:
     """The options of every call of one agent object.
 
-    at: the recorded time as of which calls read, None for the present. seconds: the timeout of a
+    at: the recorded time that calls read at, None for the present. seconds: the timeout of a
     call, None for the server's own. sent_options: the options as they are sent.
     """
 
@@ -30,7 +30,7 @@ class CallOptions:
 
     @property
     def as_of(self) -> str:
-        """The time as of which calls read, in words; the empty string for the present."""
+        """The time at which calls see the agent, in words; the empty string for the present."""
         return "" if self.at is None else f" as of {self.at}"
 
     def at_time(self, as_recorded: Moment) -> "CallOptions":

@@ -3,10 +3,11 @@
 import os
 import ssl
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal, overload
 
 from recollex.client.address import Address, read_address
 from recollex.client.agent import Agent
@@ -17,8 +18,11 @@ from recollex.client.channel import Channel, UnsendableError
 from recollex.client.open_channel import open_channel
 from recollex.client.pool import Pool
 from recollex.client.progress import LABELS, call_progress, is_shown
-from recollex.wire.methods import METHODS
+from recollex.client.stubs import ARGUMENTS
+from recollex.wire.methods import JOINT, METHODS
+from recollex_engine.agents.summary import AgentSummary
 from recollex_engine.errors import InputError, ProtocolError
+from recollex_engine.recall.joint_recall import JointRecall
 
 PATIENCE = 10.0
 """Seconds for which calls wait for a server that is not reachable."""
@@ -55,9 +59,27 @@ class Store:
         agent.list(limit=1)  # raises for a name that is not valid or not allowed
         return agent
 
-    def agents(self) -> list[str]:
-        """Return the ids of the agents that hold something and that the token allows, sorted."""
-        found: list[str] = self._carry("agents", None, {}, self._options)
+    @overload
+    def agents(self, *, counts: Literal[False] = False) -> list[str]: ...
+    @overload
+    def agents(self, *, counts: Literal[True]) -> list[AgentSummary]: ...
+    def agents(self, *, counts: bool = False) -> list[str] | list[AgentSummary]:
+        """Return the agents that hold something and that the token allows, sorted by id.
+
+        counts: as for `recollex.Store.agents`.
+        """
+        named = {"counts": counts} if counts is not False else {}
+        found: list[Any] = self._carry("agents", None, named, self._options)
+        return found
+
+    def delete_agent(self, agent_id: str) -> None:
+        """Delete an agent with all that it holds; see `recollex.Store.delete_agent`."""
+        self._carry("delete_agent", agent_id, {}, self._options)
+
+    def recall(self, query: str, *, agents: Iterable[str], **options: Any) -> JointRecall:
+        """Return the memories of several agents for a question; see `recollex.Store.recall`."""
+        named = ARGUMENTS[JOINT].read((query,), {"agents": agents, **options})
+        found: JointRecall = self._carry(JOINT, None, named, self._options)
         return found
 
     def ping(self) -> None:

@@ -10,20 +10,28 @@ from typing import Any
 
 import orjson
 
+from recollex import studio
+from recollex.api.proxies import Method
 from recollex.http import (
+    access_counts,
+    fact_selections,
     facts_and_log,
+    inspection,
+    investigate,
     memories,
     openapi,
     profiles,
+    retaining,
     retention,
     rpc,
     selections,
     think,
+    tools,
 )
-from recollex.http.chat_model import ChatModel
+from recollex.http.api_page import HEADERS, api_page
 from recollex.http.endpoint import Endpoint
 from recollex.http.problems import RequestError, problem
-from recollex.http.routes import Routes, check_request
+from recollex.http.routes import Routes, check_request, no_such_verb
 from recollex.server.access import Principal
 from recollex.server.calls import MAX_KEY, Options
 from recollex.server.metrics import CONTENT_TYPE, Metrics
@@ -36,12 +44,18 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Answer = tuple[int, Mapping[str, str], bytes]
 
 ENDPOINTS: tuple[Endpoint, ...] = (
+    *retaining.ENDPOINTS,
     *memories.ENDPOINTS,
     *selections.ENDPOINTS,
     *profiles.ENDPOINTS,
+    *tools.ENDPOINTS,
+    *access_counts.ENDPOINTS,
+    *fact_selections.ENDPOINTS,
     *facts_and_log.ENDPOINTS,
+    *inspection.ENDPOINTS,
     *retention.ENDPOINTS,
     *think.ENDPOINTS,
+    *investigate.ENDPOINTS,
 )
 JSON = {"content-type": "application/json"}
 LOCAL_NAMES = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
@@ -54,7 +68,7 @@ trusts every process on this machine, whatever address that host's name resolves
 class ServiceBackend:
     """The service on behalf of one request; an `endpoint.Backend`."""
 
-    __slots__ = ("_client", "_options", "_principal", "_service", "chat")
+    __slots__ = ("_client", "_options", "_principal", "_service")
 
     def __init__(
         self,
@@ -62,9 +76,7 @@ class ServiceBackend:
         principal: Principal,
         client: object,
         options: Options,
-        chat: ChatModel | None,
     ) -> None:
-        self.chat: ChatModel | None = chat
         self._service = service
         self._principal = principal
         self._client = client
@@ -72,7 +84,7 @@ class ServiceBackend:
 
     async def call(
         self,
-        method: str,
+        method: str | Method[..., Any],
         agent: str,
         arguments: Mapping[str, Any],
         convert: Callable[[Any], Any],
@@ -92,25 +104,33 @@ class ServiceBackend:
             convert=convert,
         )
 
+    def metrics_text(self) -> str:
+        """Return the server's metrics; see `Backend`."""
+        return self._service.metrics_text()
+
 
 class Application:
     """An ASGI application over a service: the API, and pages for operators.
 
     `/healthz` says that the process answers, `/readyz` that it takes calls, and `/metrics` shows
-    its metrics. The first two need no token.
+    its metrics. `/openapi.json` describes the API, and `/docs` shows that in a browser. `/studio`
+    looks into memories. Only `/metrics` needs a token: a browser that opens a page sends none.
     """
 
-    def __init__(self, service: Service, metrics: Metrics, chat: ChatModel | None = None) -> None:
+    def __init__(self, service: Service, metrics: Metrics) -> None:
         self._service = service
-        self._chat = chat
         self._metrics = metrics
-        self._routes = Routes(ENDPOINTS)
-        self._pages: Mapping[bytes, Callable[[], Answer]] = {
+        self._pages: dict[bytes, Callable[[], Answer]] = {
             b"/healthz": self._health,
             b"/readyz": self._readiness,
             b"/metrics": self._measures,
+            b"/docs": self._page,
+            b"/openapi.json": self._document,
             b"/api/openapi.json": self._document,
         }
+        for path in (*studio.paths(), studio.FRAME):
+            self._pages[path.encode()] = functools.partial(_studio, path)
+        self._routes = Routes(ENDPOINTS, [page.decode() for page in self._pages])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -142,8 +162,8 @@ class Application:
         verb, path = scope["method"], scope["raw_path"]
         page = self._pages.get(path)
         if page is not None and verb not in ("GET", "HEAD"):
-            raise RequestError(405, "NoSuchVerb", "it takes GET", allow="GET")
-        if page is not None and path in (b"/healthz", b"/readyz"):
+            raise no_such_verb(verb, "GET")
+        if page is not None and path != b"/metrics":
             return page()
         principal = self._service.access.principal(_token(headers))
         if page is not None:
@@ -151,7 +171,7 @@ class Application:
         kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
         if path == b"/api/rpc":
             if verb != "POST":
-                raise RequestError(405, "NoSuchVerb", "it takes POST", allow="POST")
+                raise no_such_verb(verb, "POST")
             body = await self._body(headers, receive)
             work = rpc.answer(self._service, principal, scope.get("client"), kind, body)
             answered: Answer = await self._while_there(work, scope, receive)
@@ -160,7 +180,7 @@ class Application:
         body = await self._body(headers, receive)
         request = check_request(endpoint, words, scope["query_string"], kind, body)
         options = _options(headers)
-        backend = ServiceBackend(self._service, principal, scope.get("client"), options, self._chat)
+        backend = ServiceBackend(self._service, principal, scope.get("client"), options)
         found = await self._while_there(endpoint.handler(backend, request), scope, receive)
         return 200, JSON, found if isinstance(found, bytes) else orjson.dumps(found)
 
@@ -229,8 +249,16 @@ class Application:
     def _measures(self) -> Answer:
         return 200, {"content-type": CONTENT_TYPE}, self._service.metrics_text().encode()
 
+    def _page(self) -> Answer:
+        return 200, HEADERS, api_page()
+
     def _document(self) -> Answer:
         return 200, JSON, _written(not self._service.access.open)
+
+
+def _studio(path: str) -> Answer:
+    headers, body = studio.studio_file(path)
+    return 200, headers, body
 
 
 @functools.cache
@@ -257,7 +285,9 @@ def _options(headers: Mapping[bytes, bytes]) -> Options:
         except ValueError:
             raise InputError(f"Recollex-Timeout must be seconds, got {timeout[:40]!r}") from None
     if key is not None and not _KEY.fullmatch(key):
-        raise InputError(f"Idempotency-Key must be 1 to {MAX_KEY} visible characters of ASCII")
+        raise InputError(
+            f"Idempotency-Key must be 1 to {MAX_KEY} visible characters of ASCII, got {key[:40]!r}"
+        )
     return Options(None, seconds, key, parent)
 
 

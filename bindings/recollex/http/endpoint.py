@@ -5,21 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from recollex.http.chat_model import ChatModel
+from recollex.api.proxies import Method
 from recollex.http.schema import Schema
+from recollex.wire.methods import METHODS
 
 
 class Backend(Protocol):
-    """The service, as an endpoint's handler sees it, on behalf of one request.
-
-    chat: the server's language model, None without one.
-    """
-
-    chat: ChatModel | None
+    """The service, as an endpoint's handler sees it, on behalf of one request."""
 
     async def call(
         self,
-        method: str,
+        method: str | Method[..., Any],
         agent: str,
         arguments: Mapping[str, Any],
         convert: Callable[[Any], Any],
@@ -31,14 +27,20 @@ class Backend(Protocol):
         request with the same key is answered with what it made of the first result.
         """
 
+    def metrics_text(self) -> str:
+        """Return the server's metrics in Prometheus' text format."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckedRequest:
-    """A request after its check: the names of its path, its query and its body."""
+    """A request after its check: the names of its path, its query and its body.
+
+    body: as its endpoint's schema says, a mapping in most; an empty one if there is none.
+    """
 
     path: Mapping[str, Any]
     query: Mapping[str, Any]
-    body: Mapping[str, Any]
+    body: Any
 
     @property
     def agent(self) -> str:
@@ -55,15 +57,15 @@ class Endpoint:
     """One entry of the table from which requests are routed, checked and documented.
 
     path: literal words and {names}, each one segment of the path. method: the method of
-    `recollex.wire.methods` that it calls. parameters: schemas of the names in the path. query:
-    schemas of what may follow the question mark. body: schema of the body, None if there is none.
-    answer: schema of what ``handler`` returns, as a JSON value or as its bytes. unknown: whether it
-    may name an id that does not exist (404). group: its chapter in the document.
+    `recollex.wire.methods` that it calls, or a row of its own. parameters: schemas of the names in
+    the path. query: schemas of what may follow the question mark. body: schema of the body, None if
+    there is none. answer: schema of what ``handler`` returns, as a JSON value or as its bytes.
+    unknown: whether it may name an id that does not exist (404). group: its chapter.
     """
 
     verb: str
     path: str
-    method: str
+    method: str | Method[..., Any]
     summary: str
     handler: Handler
     answer: Schema
@@ -73,6 +75,12 @@ class Endpoint:
     about: str = ""
     unknown: bool = False
     group: str = "memories"
+
+    @property
+    def writes(self) -> bool:
+        """Whether it needs a token that may write."""
+        called = self.method if isinstance(self.method, Method) else METHODS[self.method]
+        return called.scope == "write"
 
     @property
     def segments(self) -> tuple[str, ...]:

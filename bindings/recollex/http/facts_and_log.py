@@ -5,8 +5,9 @@ from typing import Any
 
 from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
-from recollex.http.schema import OF_AGENT, listed, members, moment, text
+from recollex.http.schema import OF_AGENT, QUERY, listed, members, moment, text, whole
 from recollex_engine.domain.checks import MAX_IDS
+from recollex_engine.domain.question import MAX_LIMIT
 
 OPERATION: dict[str, object] = {
     "type": "object",
@@ -33,6 +34,20 @@ async def find(backend: Backend, request: CheckedRequest) -> Any:
         dict(request.query),
         lambda facts: {"facts": [fact.to_dict() for fact in facts]},
     )
+
+
+async def search(backend: Backend, request: CheckedRequest) -> Any:
+    """Return the facts that say most of what a question asks for."""
+    return await backend.call("facts.search", request.agent, dict(request.body), _hits)
+
+
+async def search_events(backend: Backend, request: CheckedRequest) -> Any:
+    """Return the events that say most of what a question asks for."""
+    return await backend.call("events.search", request.agent, dict(request.body), _hits)
+
+
+def _hits(hits: list[Any]) -> dict[str, Any]:
+    return {"hits": [hit.to_dict() for hit in hits]}
 
 
 async def record(backend: Backend, request: CheckedRequest) -> Any:
@@ -64,6 +79,13 @@ async def end(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("head", request.agent, {}, dataclasses.asdict)
 
 
+_SEARCHED = {
+    "query": QUERY,
+    "limit": whole(1, MAX_LIMIT, "The most to return.", default=10),
+    "as_recorded": moment("What was known then."),
+    "as_world": moment("What was true then."),
+}
+
 ENDPOINTS = (
     Endpoint(
         "GET",
@@ -81,6 +103,28 @@ ENDPOINTS = (
             "as_world": moment("What was true then."),
         },
         unknown=True,
+        group="facts",
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/facts/search",
+        "facts.search",
+        "Search facts by what they say",
+        search,
+        responses.listing("hits", responses.reference("Hit")),
+        parameters=OF_AGENT,
+        body=members({**_SEARCHED, "subject": text(), "predicate": text()}, ("query",)),
+        group="facts",
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/events/search",
+        "events.search",
+        "Search events by what they say",
+        search_events,
+        responses.listing("hits", responses.reference("Hit")),
+        parameters=OF_AGENT,
+        body=members({**_SEARCHED, "participant": text(), "status": text()}, ("query",)),
         group="facts",
     ),
     Endpoint(

@@ -25,6 +25,8 @@ FILTERS: Mapping[str, Schema] = {
     "until": moment("Of the event's time."),
     "recorded_since": moment("Of the time at which it was recorded."),
     "recorded_until": moment("Of the time at which it was recorded."),
+    "ends_after": moment("Its `valid_until` is later than this, or it has none."),
+    "ends_by": moment("Its `valid_until` is not later than this."),
     "where": {
         **METADATA,
         "description": "Values of metadata that are equal, or objects of the operators eq, ne, gt, "

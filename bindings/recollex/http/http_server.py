@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, Protocol
 
 from recollex.http.application import Application
-from recollex.http.chat_model import ChatModel
 from recollex.server.access import Access, check_exposed
 from recollex.server.metrics import Metrics
 from recollex.server.service import Service
@@ -82,11 +81,10 @@ async def start_http(
     host: str,
     port: int,
     tls: ssl.SSLContext | None = None,
-    chat: ChatModel | None = None,
     *,
     insecure: bool = False,
 ) -> HttpServer:
-    """Return a server that listens, on any free port if ``port`` is 0. chat: for `/api/think`.
+    """Return a server that listens, on any free port if ``port`` is 0.
 
     Raises `InputError` without ``pip install 'recollex[http]'``, for a host beyond this machine if
     the service asks for no token, or has no ``tls`` and is not ``insecure``, and for an address
@@ -97,12 +95,13 @@ async def start_http(
         raise InputError(f"HTTP needs {' and '.join(missing)}: pip install 'recollex[http]'")
     import uvicorn
 
-    from recollex.http.uvicorn_server import UvicornServer, limited_protocol
+    from recollex.http.unsignalled_server import UvicornServer
+    from recollex.http.uvicorn_server import limited_protocol
 
     limits = service.limits
     protocol = limited_protocol(limits)
     config = uvicorn.Config(
-        Application(service, metrics, chat),
+        Application(service, metrics),
         http=protocol,
         ws="none",
         lifespan="off",

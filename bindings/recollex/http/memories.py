@@ -1,4 +1,4 @@
-"""The endpoints for memories: Memora's batch and search (its 6.1), cuts, and one memory by id."""
+"""The endpoints for memories: Memora's search (its 6.1), cuts, and one memory by id."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from recollex.api.joint_recalls import MOST_AGENTS
 from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.filters import FILTERS
@@ -13,13 +14,10 @@ from recollex.http.schema import (
     AGENT,
     BUDGET,
     ID,
-    METADATA,
     NETWORK,
     OF_AGENT,
     QUERY,
-    SOURCE,
-    TEXT,
-    TRUST,
+    VECTOR,
     Schema,
     flag,
     listed,
@@ -30,39 +28,12 @@ from recollex.http.schema import (
     text,
     whole,
 )
-from recollex.presets import CrossEncoderReranker, Heuristic
+from recollex.presets import CrossEncoderReranker, Heuristic, MemoraHeuristic
+from recollex.wire.methods import JOINT
 from recollex_engine.domain.erasure import Erasure
-from recollex_engine.domain.question import MAX_LIMIT
-from recollex_engine.domain.statement import MAX_BATCH
+from recollex_engine.domain.question import KINDS, MAX_LIMIT
 from recollex_engine.ranking.presets import PRESETS, Preset, find_preset
 
-_NAMES = listed(text())
-
-ITEM = members(
-    {
-        "content": TEXT,
-        "context": text(about="Where it was said."),
-        "event_date": moment("When it happened; now, if not given."),
-        "fact_type": NETWORK,
-        "id": ID,
-        "entities": _NAMES,
-        "tags": _NAMES,
-        "metadata": METADATA,
-        "valid_until": moment("When it ceases to be so."),
-        "source": SOURCE,
-        "trust": TRUST,
-    },
-    ("content",),
-    "One memory.",
-)
-BATCH = members(
-    {
-        "agent_id": AGENT,
-        "items": listed(ITEM, "The memories, stored as one transaction.", 1, MAX_BATCH),
-        "document_id": text(about="The document that they come from."),
-    },
-    ("agent_id", "items"),
-)
 _QUESTION: Mapping[str, Schema] = {
     "query": QUERY,
     "fact_type": listed(NETWORK, "Memora's name of network.", 1, 3),
@@ -71,15 +42,19 @@ _QUESTION: Mapping[str, Schema] = {
     "max_tokens": whole(1, 2**31, "Of the memories returned.", default=4096),
     "limit": whole(1, MAX_LIMIT, "The most memories; as many as fit, if not given."),
     "reranker": one_of(
-        "none", "heuristic", "cross-encoder", about="The preset's own, if not given."
+        *("none", "heuristic", "heuristic-corrected", "cross-encoder"),
+        about="The preset's own, if not given. heuristic is Memora's as printed, which prefers old "
+        "memories; heuristic-corrected prefers recent ones.",
     ),
     "preset": one_of(*PRESETS, about="How to rank."),
+    "query_embedding": VECTOR,
     "now": moment("What the question's times are read against."),
     "exact": flag("Compare with every vector."),
     "explain": flag("Say what each part of the ranking added."),
     "min_confidence": number(0, 1, "Below it, nothing is returned."),
     "as_world": moment("Only what was so at this time of the world."),
     "pack": one_of("subgraph", about="Add events, facts and their evidence."),
+    "kinds": listed(one_of(*KINDS), "What to search: memories, or others in hits.", 1, 4),
 }
 _AS_RECORDED = moment("As if asked at this time, whatever was told since.")
 SEARCH_AT = members(_QUESTION, ("query",))
@@ -87,22 +62,14 @@ SEARCH_OF_AGENT = members({**_QUESTION, "as_recorded": _AS_RECORDED}, ("query",)
 SEARCH = members(
     {"agent_id": AGENT, **_QUESTION, "as_recorded": _AS_RECORDED}, ("agent_id", "query")
 )
-
-_ITEM_ARGUMENTS = {
-    "content": "texts",
-    "context": "context",
-    "event_date": "event_at",
-    "fact_type": "network",
-    "id": "id",
-    "entities": "entities",
-    "tags": "tags",
-    "metadata": "metadata",
-    "valid_until": "valid_until",
-    "source": "source",
-    "trust": "trust",
-}
-_ABSENT = {"network": "world", "entities": (), "tags": (), "metadata": {}}
-
+SEARCH_TOGETHER = members(
+    {
+        "agents": listed(AGENT, "The agents.", 1, MOST_AGENTS),
+        **{name: each for name, each in _QUESTION.items() if name not in ("pack", "kinds")},
+        "as_recorded": _AS_RECORDED,
+    },
+    ("agents", "query"),
+)
 
 ERASE = members(
     {
@@ -120,40 +87,36 @@ ERASE = members(
 )
 
 
-async def store(backend: Backend, request: CheckedRequest) -> Any:
-    """Retain a batch."""
-    items = request.body["items"]
-    arguments: dict[str, Any] = {
-        name: [item.get(key, _ABSENT.get(name)) for item in items]
-        for key, name in _ITEM_ARGUMENTS.items()
-    }
-    arguments["document_id"] = request.body.get("document_id")
-    return await backend.call("retain_many", request.agent, arguments, _ids)
-
-
-def _ids(ids: list[str]) -> dict[str, list[str]]:
-    return {"ids": ids}
-
-
 def _done(_: int) -> dict[str, bool]:
     return {"done": True}
 
 
 async def search(backend: Backend, request: CheckedRequest) -> Any:
     """Recall the memories that answer a question."""
+    return await backend.call(
+        "recall",
+        request.agent,
+        _arguments_of(request),
+        lambda recall: orjson.dumps(recall.to_dict()),
+        request.path.get("time"),
+    )
+
+
+async def search_together(backend: Backend, request: CheckedRequest) -> Any:
+    """Recall the memories of several agents that answer a question."""
+    arguments = _arguments_of(request)
+    return await backend.call(JOINT, "", arguments, lambda found: orjson.dumps(found.to_dict()))
+
+
+def _arguments_of(request: CheckedRequest) -> dict[str, Any]:
+    """Return the arguments of a recall."""
     arguments = {name: value for name, value in request.body.items() if name != "agent_id"}
     if "fact_type" in arguments:
         arguments.setdefault("network", arguments.pop("fact_type"))
     if "reranker" in arguments:
         preset = find_preset(arguments.get("preset", "default"))
         arguments["preset"] = _reranked(preset, arguments.pop("reranker"))
-    return await backend.call(
-        "recall",
-        request.agent,
-        arguments,
-        lambda recall: orjson.dumps(recall.to_dict()),
-        request.path.get("time"),
-    )
+    return arguments
 
 
 def _reranked(preset: Preset, reranker: str) -> Preset:
@@ -162,7 +125,8 @@ def _reranked(preset: Preset, reranker: str) -> Preset:
         return replace(preset, reranker=None, combination=None, depth=None)
     if reranker == "cross-encoder":
         return replace(preset, reranker=CrossEncoderReranker())
-    return preset if preset.reranker is not None else replace(preset, reranker=Heuristic())
+    chosen = MemoraHeuristic() if reranker == "heuristic" else Heuristic()
+    return replace(preset, reranker=chosen, combination=None, depth=None)
 
 
 async def browse(backend: Backend, request: CheckedRequest) -> Any:
@@ -189,7 +153,8 @@ async def versions(backend: Backend, request: CheckedRequest) -> Any:
     def convert(memories: Any) -> dict[str, Any]:
         return {"memories": [memory.to_dict() for memory in memories]}
 
-    return await backend.call("history", request.agent, {"id": request.path["memory_id"]}, convert)
+    arguments, at = {"id": request.path["memory_id"]}, request.query.get("as_recorded")
+    return await backend.call("history", request.agent, arguments, convert, at)
 
 
 async def forget(backend: Backend, request: CheckedRequest) -> Any:
@@ -213,16 +178,6 @@ _CUT = {"as_recorded": _AS_RECORDED}
 ENDPOINTS = (
     Endpoint(
         "POST",
-        "/api/memories/batch",
-        "retain_many",
-        "Store memories",
-        store,
-        responses.IDS,
-        body=BATCH,
-        about="Memora 6.1. All of them or none. An id that exists replaces the older memory.",
-    ),
-    Endpoint(
-        "POST",
         "/api/search",
         "recall",
         "Search memories",
@@ -230,6 +185,16 @@ ENDPOINTS = (
         responses.reference("Recall"),
         body=SEARCH,
         about="Memora 6.1. What is not named in the paper is an option of `Agent.recall`.",
+    ),
+    Endpoint(
+        "POST",
+        "/api/search/agents",
+        JOINT,
+        "Search the memories of several agents",
+        search_together,
+        responses.reference("JointRecall"),
+        body=SEARCH_TOGETHER,
+        about="One list, best first; each memory says its agent.",
     ),
     Endpoint(
         "POST",
@@ -286,6 +251,7 @@ ENDPOINTS = (
         versions,
         responses.listing("memories", responses.reference("Memory")),
         parameters=_OF_MEMORY,
+        query=_CUT,
         unknown=True,
     ),
     Endpoint(

@@ -8,7 +8,6 @@ from recollex import __version__
 from recollex.http import problems, responses
 from recollex.http.endpoint import Endpoint
 from recollex.http.schema import Schema
-from recollex.wire.methods import METHODS
 
 DESCRIPTION = """\
 A memory for AI agents. Paths, bodies and names are those of Memora's section 6; what goes beyond it
@@ -84,7 +83,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         found["description"] = endpoint.about
     if endpoint.body is not None:
         found["requestBody"] = {"required": True, "content": _json(endpoint.body)}
-    if METHODS[endpoint.method].scope == "write":
+    if endpoint.writes:
         key: Schema = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[!-~]+$"}
         found["parameters"].append(
             {"name": "Idempotency-Key", "in": "header", "required": False, "schema": key}

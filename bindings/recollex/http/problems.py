@@ -50,6 +50,7 @@ SCHEMA: Schema = {
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string"},
+        "cause": {"type": "object", "description": "The error that led to it: the same, nested."},
     },
     "required": ["type", "title", "status", "detail"],
     "additionalProperties": True,
@@ -82,21 +83,22 @@ def problem(error: BaseException) -> tuple[int, dict[str, str], bytes]:
 
     The body of an unexpected error holds no word of its text, which is in the server's log.
     """
+    headers = {"content-type": CONTENT_TYPE}
     if isinstance(error, RequestError):
-        status, title, detail, data = error.status, error.title, str(error), {}
-        headers = {"content-type": CONTENT_TYPE, **error.headers}
+        status, told = error.status, _told(error.title, str(error), {})
+        headers |= error.headers
     else:
-        status, headers = status_of(error), {"content-type": CONTENT_TYPE}
-        title, detail, data = encode_error(error)
+        status, told = status_of(error), _told(*encode_error(error))
     if isinstance(error, errors.UnauthorizedError):
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, errors.OverloadedError):
         headers["retry-after"] = str(max(1, math.ceil(error.retry_after)))
-    body: dict[str, Any] = {
-        **{name: value for name, value in data.items() if name != "cause"},
-        "type": f"urn:recollex:error:{title}",
-        "title": title,
-        "status": status,
-        "detail": detail,
-    }
-    return status, headers, orjson.dumps(body)
+    return status, headers, orjson.dumps(told | {"status": status})
+
+
+def _told(title: str, detail: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an encoded error, and the errors that led to it, as members of a problem."""
+    told = {**data, "type": f"urn:recollex:error:{title}", "title": title, "detail": detail}
+    if "cause" in data:
+        told["cause"] = _told(*data["cause"])
+    return told

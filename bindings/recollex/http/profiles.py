@@ -1,33 +1,18 @@
-"""The endpoints for agents: Memora's profiles (its 6.2 and 4.2).
-
-A profile consists of facts that an agent holds about itself, so it has a history, and a cut shows
-the profile of its time. The subject is `SELF`; a trait is a number under its own name; the
-background is a text. An agent without such facts has .5 for every trait and no background; a
-request for it stores nothing.
-"""
+"""The endpoints for agents: Memora's profiles (its 6.2 and 4.2); see `mind.profile`."""
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
-from recollex.http.responses import TRAITS
-from recollex.http.schema import OF_AGENT, Schema, members, moment, number, text, whole
-from recollex_engine.clock import from_micros
-from recollex_engine.facts.facts import FactList
+from recollex.http.schema import AGENT, OF_AGENT, Schema, members, moment, number, text, whole
+from recollex_engine.mind.profile import BACKGROUND, MAX_BACKGROUND, NUMBERS, Profile
 
-SELF = "self"
-"""The name of the agent in the facts about itself."""
-BACKGROUND = "background"
-MAX_BACKGROUND = 20_000
-"""The most characters of a background."""
-
-_NAMES = (*TRAITS, "bias_strength")
-_UNSAID = 0.5
+MAX_TOLD = 20_000
+"""The most characters of what is new for a background."""
 
 PERSONALITY = members(
-    dict.fromkeys(_NAMES, number(0, 1)), about="Any of the traits; the others stay as they are."
+    dict.fromkeys(NUMBERS, number(0, 1)), about="Any of the traits; the others stay as they are."
 )
 _BACKGROUND: Schema = {
     "type": "string",
@@ -38,38 +23,6 @@ AGENT_BODY = members({"personality": PERSONALITY, "background": _BACKGROUND})
 PROFILE_BODY = members({"personality": PERSONALITY}, ("personality",))
 
 
-def operations_of(personality: Mapping[str, float], background: str | None) -> list[dict[str, Any]]:
-    """Return the operations that record parts of a profile, in the words of `recollex.api.dsl`.
-
-    A blank background removes the background.
-    """
-    said: dict[str, Any] = dict(personality)
-    if background is not None:
-        said[BACKGROUND] = {"text": background} if background.strip() else False
-    return [
-        {"op": "UPSERT_EDGE", "id": _id(name), "subject": SELF, "predicate": name, "object": value}
-        for name, value in said.items()
-    ]
-
-
-def _id(name: str) -> str:
-    return f"{SELF}:{name}"
-
-
-def profile_of(agent: str, facts: FactList) -> dict[str, Any]:
-    """Return the profile that an agent's facts about itself describe."""
-    said = {fact.predicate: fact.object for fact in facts if fact.id == _id(fact.predicate)}
-    background = said.get(BACKGROUND)
-    view = facts.view
-    began = from_micros(int(view.data("op_recorded_at")[0])).isoformat() if view.op else None
-    return {
-        "agent_id": agent,
-        "personality": {name: said.get(name, _UNSAID) for name in _NAMES},
-        "background": background if isinstance(background, str) else "",
-        "created_at": began,
-    }
-
-
 async def read_profile(backend: Backend, request: CheckedRequest) -> Any:
     """Return an agent's profile."""
     return await profile(backend, request.agent, request.query.get("as_recorded"))
@@ -77,18 +30,34 @@ async def read_profile(backend: Backend, request: CheckedRequest) -> Any:
 
 async def profile(backend: Backend, agent: str, at: Any = None) -> Any:
     """Return the profile of an agent, as recorded by ``at`` if that is given."""
-    return await backend.call(
-        "facts.find", agent, {"subject": SELF}, lambda facts: profile_of(agent, facts), at
-    )
+    return await backend.call("profile.get", agent, {}, Profile.to_dict, at)
 
 
 async def write_profile(backend: Backend, request: CheckedRequest) -> Any:
     """Record what a body says of an agent, and return its profile."""
-    operations = operations_of(request.body.get("personality", {}), request.body.get("background"))
-    if operations:
-        arguments = {"operations": operations, "by": "http"}
-        await backend.call("apply", request.agent, arguments, int)
-    return await profile(backend, request.agent)
+    said = dict(request.body.get("personality", {}))
+    if BACKGROUND in request.body:
+        said[BACKGROUND] = request.body[BACKGROUND]
+    return await backend.call("profile.set", request.agent, {**said, "by": "http"}, Profile.to_dict)
+
+
+async def merge_background(backend: Backend, request: CheckedRequest) -> Any:
+    """Add to an agent's background, and return the background."""
+    told = {"content": request.body["content"], "by": "http"}
+    return await backend.call("profile.merge_background", request.agent, told, _background)
+
+
+def _background(made: Profile) -> dict[str, str]:
+    return {BACKGROUND: made.background}
+
+
+async def delete_agent(backend: Backend, request: CheckedRequest) -> Any:
+    """Delete an agent."""
+    return await backend.call("delete_agent", request.agent, {}, _done)
+
+
+def _done(_: None) -> dict[str, bool]:
+    return {"done": True}
 
 
 async def list_agents(backend: Backend, request: CheckedRequest) -> Any:
@@ -117,7 +86,7 @@ ENDPOINTS = (
     Endpoint(
         "PUT",
         "/api/agents/{agent_id}",
-        "apply",
+        "profile.set",
         "Create or update an agent",
         write_profile,
         responses.reference("Profile"),
@@ -127,9 +96,21 @@ ENDPOINTS = (
         group="agents",
     ),
     Endpoint(
+        "DELETE",
+        "/api/agents/{agent_id}",
+        "delete_agent",
+        "Delete an agent with all that it holds",
+        delete_agent,
+        responses.DONE,
+        parameters=OF_AGENT,
+        unknown=True,
+        about="It cannot be brought back. Backups keep what they have.",
+        group="agents",
+    ),
+    Endpoint(
         "GET",
         "/api/agents/{agent_id}/profile",
-        "facts.find",
+        "profile.get",
         "Get an agent's profile",
         read_profile,
         responses.reference("Profile"),
@@ -141,13 +122,30 @@ ENDPOINTS = (
     Endpoint(
         "PUT",
         "/api/agents/{agent_id}/profile",
-        "apply",
+        "profile.set",
         "Update an agent's personality",
         write_profile,
         responses.reference("Profile"),
         parameters=OF_AGENT,
         body=PROFILE_BODY,
         about="Memora 6.2.",
+        group="agents",
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/background",
+        "profile.merge_background",
+        "Add to an agent's background",
+        merge_background,
+        responses.record(background={"type": "string"}),
+        parameters={"agent_id": AGENT},
+        body=members(
+            {"content": text(MAX_TOLD, "What is new, in the first or the second person.")},
+            ("content",),
+        ),
+        about="Memora 6.2. Merged by the language model of --llm; by rule without one: in the "
+        "first person, without what is there already, and of what can be so only once, such as "
+        "where one was born, the new text stays.",
         group="agents",
     ),
 )

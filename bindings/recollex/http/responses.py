@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from recollex.http.schema import NETWORK, ROLE, TRUST, Schema
+from recollex_engine.domain.question import KINDS
+from recollex_engine.mind.profile import NUMBERS
 
 _TEXT: Schema = {"type": "string"}
 _MOMENT: Schema = {"type": "string", "format": "date-time"}
@@ -16,7 +18,8 @@ def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def _list(item: Schema) -> Schema:
+def items(item: Schema) -> Schema:
+    """Return the schema of a list."""
     return {"type": "array", "items": item}
 
 
@@ -36,13 +39,13 @@ def record(about: str = "", **properties: Schema) -> Schema:
 
 def listing(name: str, item: Schema, about: str = "") -> Schema:
     """Return the schema of an object with one list."""
-    return record(about, **{name: _list(item)})
+    return record(about, **{name: items(item)})
 
 
 CLOSURE = record(
     "How a memory left the present.",
     at=_MOMENT,
-    how={"type": "string", "enum": ["archived", "corrected", "replaced", "forgotten"]},
+    how={"type": "string", "enum": ["archived", "amended", "corrected", "replaced", "forgotten"]},
     by=_or_null(_TEXT),
     why=_or_null(_TEXT),
 )
@@ -59,10 +62,10 @@ MEMORY = record(
     id=_TEXT,
     text=_TEXT,
     passage=_TEXT,
-    passages=_list(_list(_WHOLE)),
+    passages=items(items(_WHOLE)),
     score=_NUMBER,
     event_at=_MOMENT,
-    event=_list(_MOMENT),
+    event=items(_MOMENT),
     recorded_at=_MOMENT,
     network=NETWORK,
     context=_or_null(_TEXT),
@@ -71,15 +74,15 @@ MEMORY = record(
     role=_or_null(ROLE),
     source=_or_null(_TEXT),
     trust=_or_null(TRUST),
-    entities=_list(_TEXT),
-    tags=_list(_TEXT),
+    entities=items(_TEXT),
+    tags=items(_TEXT),
     metadata=_OBJECT,
     tokens=_WHOLE,
     ranks=_by_name(_WHOLE),
     scores=_by_name(_NUMBER),
     parts=_by_name(_NUMBER),
-    collapsed=_list(_TEXT),
-    repeated_at=_list(_MOMENT),
+    collapsed=items(_TEXT),
+    repeated_at=items(_MOMENT),
     valid_until=_or_null(_MOMENT),
     closed=_or_null(CLOSURE),
     replaces=_or_null(PREDECESSOR),
@@ -87,13 +90,23 @@ MEMORY = record(
 RECALL = record(
     "What bears on the question, best first, within max_tokens; trace is microseconds by stage.",
     query=_TEXT,
-    memories=_list({"$ref": "#/components/schemas/Memory"}),
+    memories=items({"$ref": "#/components/schemas/Memory"}),
     tokens=_WHOLE,
     token_counter=_TEXT,
     confidence=_or_null(_NUMBER),
     signs=_or_null(_OBJECT),
-    time_range=_or_null(_list(_MOMENT)),
+    time_range=_or_null(items(_MOMENT)),
     trace=record(total=_NUMBER, stages=_by_name(_NUMBER), errors=_by_name(_TEXT)),
+)
+JOINT_RECALL = record(
+    "What several agents hold that bears on the question, in one list, best first.",
+    query=_TEXT,
+    memories=items(
+        {"allOf": [{"$ref": "#/components/schemas/Memory"}, record(agent=_TEXT)]},
+    ),
+    tokens=_WHOLE,
+    token_counter=_TEXT,
+    confidence=_or_null(_NUMBER),
 )
 FACT = record(
     "One version of a fact, as the cut sees it.",
@@ -102,10 +115,28 @@ FACT = record(
     predicate=_TEXT,
     object={"description": "An entity's name, or a literal."},
     kind=_TEXT,
-    valid=_list(_or_null(_MOMENT)),
-    recorded=_list(_or_null(_MOMENT)),
-    evidence=_list(_TEXT),
+    valid=items(_or_null(_MOMENT)),
+    recorded=items(_or_null(_MOMENT)),
+    evidence=items(_TEXT),
     confidence=_NUMBER,
+)
+CONTEXTS = record(
+    "Gists and facts that a tool found, and as text for a language model in `prompt`.",
+    gists=items({"$ref": "#/components/schemas/Memory"}),
+    facts=items({"$ref": "#/components/schemas/Fact"}),
+    count=_or_null(_WHOLE),
+    matched=_or_null(_WHOLE),
+    note=_or_null(_TEXT),
+    tokens=_WHOLE,
+    token_counter=_TEXT,
+    prompt=_TEXT,
+)
+HIT = record(
+    "Something that a search found: a member named by its kind holds it.",
+    kind={"type": "string", "enum": list(KINDS)},
+    text=_TEXT,
+    score=_NUMBER,
+    ranks=_by_name(_WHOLE),
 )
 ENTRY = record(
     "One operation of an agent's log.",
@@ -114,7 +145,7 @@ ENTRY = record(
     kind=_TEXT,
     by=_or_null(_TEXT),
     why=_or_null(_TEXT),
-    ids=_list(_TEXT),
+    ids=items(_TEXT),
     payload=_or_null(_OBJECT),
 )
 STATS = record(
@@ -130,11 +161,10 @@ STATS = record(
     bytes_on_disk=_WHOLE,
     model=_or_null(_TEXT),
 )
-TRAITS = ("openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism")
 _UNIT: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 PERSONALITY = record(
     "The Big Five and how much they sway opinions, each in [0, 1].",
-    **dict.fromkeys((*TRAITS, "bias_strength"), _UNIT),
+    **dict.fromkeys(NUMBERS, _UNIT),
 )
 PROFILE = record(
     "Who an agent is (Memora 4.2).",
@@ -142,6 +172,7 @@ PROFILE = record(
     personality=PERSONALITY,
     background=_TEXT,
     created_at=_or_null(_MOMENT),
+    updated_at=_or_null(_MOMENT),
 )
 HEAD = record(
     "The last operation of a log, and the hash of all up to it. op:chain is a head for `verify`.",
@@ -149,9 +180,23 @@ HEAD = record(
     recorded_at=_or_null(_MOMENT),
     chain=_TEXT,
 )
-IDS = record(ids=_list(_TEXT))
+IDS = record(ids=items(_TEXT))
+ID_OR_IDS: Schema = {"anyOf": [record(id=_TEXT), IDS]}
+ACCESSES = record(
+    "How often a memory was accessed, and when last.",
+    returned=_WHOLE,
+    used=_WHOLE,
+    helped=_WHOLE,
+    misled=_WHOLE,
+    last_returned=_or_null(_MOMENT),
+    last_used=_or_null(_MOMENT),
+)
 DONE = record("It was done.", done={"type": "boolean"})
 COUNT = record("How many.", count=_WHOLE)
+VALUE_COUNTS = record(
+    "How many have each value, the most frequent first.",
+    counts={"type": "object", "additionalProperties": _WHOLE},
+)
 ERASURE = record(
     "How much was erased, or would be; op is null for a preview.",
     memories=_WHOLE,
@@ -171,7 +216,10 @@ COMPONENTS: Mapping[str, Schema] = MappingProxyType(
     {
         "Memory": MEMORY,
         "Recall": RECALL,
+        "JointRecall": JOINT_RECALL,
         "Fact": FACT,
+        "Hit": HIT,
+        "Contexts": CONTEXTS,
         "LogEntry": ENTRY,
         "Stats": STATS,
         "Profile": PROFILE,

@@ -1,5 +1,6 @@
 """Routing: the endpoint of a request, by its verb and path, and the check of what it holds."""
 
+import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -8,23 +9,29 @@ import orjson
 
 from recollex.http.endpoint import CheckedRequest, Endpoint
 from recollex.http.problems import RequestError
-from recollex.http.schema import Schema, read, read_word
+from recollex.http.schema import Schema, known_words, read, read_word
 from recollex_engine.errors import InputError
 
 MAX_QUERY_STRING = 16_384
 """The most bytes after the question mark."""
-NOWHERE = "there is nothing here: GET /api/openapi.json says what there is"
+ALIKE = 0.85
+"""How much a path must resemble another for the other to be suggested, as difflib measures it."""
+LONGEST = 120
+"""The most bytes of a path for which one is suggested: comparing takes the square of the length."""
 
 
 class Routes:
     """The endpoints, by their paths.
 
     A segment of a path is percent-encoded, so ids may hold slashes. Cost: one look-up a segment.
+    pages: the paths of pages that are no endpoints, for suggestions.
     """
 
-    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+    def __init__(self, endpoints: Iterable[Endpoint], pages: Iterable[str] = ()) -> None:
         self._root: dict[str, Any] = {}
+        self._paths = [tuple(page.strip("/").split("/")) for page in pages]
         for endpoint in endpoints:
+            self._paths.append(endpoint.segments)
             node = self._root
             for segment in endpoint.segments:
                 node = node.setdefault("{}" if segment.startswith("{") else f"/{segment}", {})
@@ -47,16 +54,40 @@ class Routes:
                 node = below
                 words.append(segment)
             else:
-                raise RequestError(
-                    404, "NoSuchPath", "there is nothing here: see /api/openapi.json"
-                )
+                raise self._nothing(raw_path)
         verbs: Mapping[str, Endpoint] = node.get("", {})
         if not verbs:
-            raise RequestError(404, "NoSuchPath", NOWHERE)
+            raise self._nothing(raw_path)
         if verb not in verbs:
             allowed = ", ".join(sorted(verbs))
-            raise RequestError(405, "NoSuchVerb", f"it takes {allowed}", allow=allowed)
+            raise no_such_verb(verb, allowed)
         return verbs[verb], words
+
+    def _nothing(self, raw_path: bytes) -> RequestError:
+        """Return the refusal of a path that does not exist, with one that it resembles."""
+        given = raw_path.decode("ascii", "replace")
+        near = self._like(given) if len(given) <= LONGEST else None
+        hint = f"did you mean {near}? " if near else ""
+        return RequestError(
+            404,
+            "NoSuchPath",
+            f"there is nothing at {given[:80]!r}: {hint}/docs and /openapi.json say what there is",
+        )
+
+    def _like(self, given: str) -> str | None:
+        """Return the path that a given one resembles most, with the names that it gives."""
+        parts = given.strip("/").split("/")
+        known = []
+        for path in self._paths:
+            if len(path) == len(parts):
+                pairs = zip(path, parts, strict=True)
+                known += ["/" + "/".join(p if name[0] == "{" else name for name, p in pairs)]
+        return next(iter(difflib.get_close_matches(given, known, 1, ALIKE)), None)
+
+
+def no_such_verb(verb: str, allowed: str) -> RequestError:
+    """Return the refusal of a verb that a path does not take."""
+    return RequestError(405, "NoSuchVerb", f"it takes {allowed}, got {verb[:20]}", allow=allowed)
 
 
 def check_request(
@@ -79,7 +110,10 @@ def check_request(
         return CheckedRequest(path, said, {})
     if kind != "application/json":
         raise RequestError(
-            415, "MediaTypeError", f"the body must be application/json, got {kind[:80]!r}"
+            415,
+            "MediaTypeError",
+            f"the body must be application/json, got {kind[:80]!r}: send the header "
+            "Content-Type: application/json",
         )
     try:
         value = orjson.loads(body)
@@ -104,8 +138,7 @@ def _query(raw: bytes, schemas: Mapping[str, Schema]) -> dict[str, Any]:
         except UnicodeDecodeError:
             raise RequestError(400, "QueryError", "the query is not UTF-8") from None
         if name not in schemas:
-            known = ", ".join(schemas) or "none"
-            raise InputError(f"{name[:80]!r} is no parameter here: known are {known}")
+            raise InputError(f"the query has an unknown parameter {known_words(name, schemas)}")
         if name in said:
             raise InputError(f"{name} is given twice")
         said[name] = read_word(value, schemas[name], name)

@@ -5,9 +5,10 @@ here: type, enum, properties, required, additionalProperties, items, the bounds 
 and lists, pattern, format date-time, anyOf.
 """
 
+import difflib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -19,12 +20,15 @@ from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.domain.trust import LEVELS, MAX_SOURCE
 from recollex_engine.errors import InputError
+from recollex_engine.models.description import MAX_DIMENSION
 
 Schema = Mapping[str, Any]
 
 NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
 """Matches a text with a character that is no space, in any dialect of regular expressions: the
 spaces are those of `str.isspace`."""
+MAX_COMPONENT = 1e30
+"""The bound of a vector's components, whose squares are summed."""
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
@@ -101,7 +105,13 @@ METADATA: Schema = {
     "description": "Any JSON values by name.",
 }
 QUERY = text(MAX_QUERY, "The question.", example="What does Alice do?")
-TEXT = text(MAX_TEXT)
+TEXT = text(MAX_TEXT, example="Alice joined Google.")
+VECTOR = listed(
+    number(-MAX_COMPONENT, MAX_COMPONENT),
+    "A vector of the caller's own, as long as the agent's are; the model's, if not given.",
+    1,
+    MAX_DIMENSION,
+)
 BUDGET = whole(1, MAX_BUDGET, "How many memories each arm may bring.", default=100)
 
 
@@ -118,7 +128,7 @@ def read(value: Any, schema: Schema, name: str) -> Any:
         return _read_any(value, schema, name)
     kind = schema.get("type")
     if kind is not None and not _is(kind, value):
-        raise InputError(f"{name} must be {_ARTICLE[kind]}, got {_said(value)}")
+        raise InputError(f"{name} must be {_kind(schema)}, got {_said(value)}")
     if "enum" in schema and value not in schema["enum"]:
         raise InputError(f"{name} must be one of {', '.join(schema['enum'])}, got {_said(value)}")
     if kind == "object":
@@ -151,6 +161,21 @@ def read_word(word: str, schema: Schema, name: str) -> Any:
     return read(word, schema, name)
 
 
+def known_words(word: str, known: Iterable[str]) -> str:
+    """Return an unknown name, the known one that it resembles, and all that are known.
+
+    >>> known_words("limits", ["limit", "after"])
+    "'limits': did you mean 'limit'? known are limit, after"
+    """
+    all_known = list(known)
+    if not all_known:
+        return f"{word[:80]!r}: there is none"
+    near = difflib.get_close_matches(word[:80], all_known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{word[:80]!r}: {hint}known are {', '.join(all_known)}"
+
+
+_A_TIME = "a time with its zone, such as 2024-05-01T09:30:00Z"
 _ARTICLE = {
     "object": "an object",
     "array": "a list",
@@ -169,6 +194,10 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
+def _kind(schema: Schema) -> str:
+    return _A_TIME if schema.get("format") == "date-time" else _ARTICLE[schema["type"]]
+
+
 def _is(kind: str, value: Any) -> bool:
     if kind in ("integer", "number"):
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -178,26 +207,23 @@ def _is(kind: str, value: Any) -> bool:
 
 
 def _read_any(value: Any, schema: Schema, name: str) -> Any:
-    said = []
+    """Return a value read by the schema of its type; each choice is of another type."""
     for choice in schema["anyOf"]:
-        try:
+        if _is(choice["type"], value):
             return read(value, choice, name)
-        except InputError as error:
-            said.append(str(error))
-    raise InputError("; or ".join(said))
+    kinds = " or ".join(map(_kind, schema["anyOf"]))
+    raise InputError(f"{name} must be {kinds}, got {_said(value)}")
 
 
 def _read_object(value: dict[str, Any], schema: Schema, name: str) -> dict[str, Any]:
     properties: Mapping[str, Schema] = schema.get("properties", {})
+    if not schema.get("additionalProperties", True) and (unknown := value.keys() - properties):
+        raise InputError(f"{name} has an unknown member {known_words(min(unknown), properties)}")
     for wanted in schema.get("required", ()):
         if wanted not in value:
             raise InputError(f"{name} has no {wanted!r}")
     if len(value) > schema.get("maxProperties", math.inf):
         raise InputError(f"{name} may have {schema['maxProperties']} members, got {len(value)}")
-    if not schema.get("additionalProperties", True) and (unknown := value.keys() - properties):
-        raise InputError(
-            f"{name} has an unknown member {min(unknown)[:80]!r}: known are {', '.join(properties)}"
-        )
     return {
         key: read(each, properties[key], f"{name}.{key}") if key in properties else each
         for key, each in value.items()
@@ -223,9 +249,7 @@ def _read_moment(value: str, name: str) -> datetime:
             pass
         else:
             return found
-    raise InputError(
-        f"{name} must be a time with its zone, such as 2024-05-01T09:30:00Z, got {_said(value)}"
-    )
+    raise InputError(f"{name} must be {_A_TIME}, got {_said(value)}")
 
 
 def _check_length(found: int, schema: Schema, name: str, ending: str, unit: str) -> None:

@@ -1,5 +1,6 @@
 """The endpoints that list, count, forget or amend memories by a filter or by id."""
 
+from itertools import islice
 from typing import Any
 
 from recollex.http import responses
@@ -14,11 +15,14 @@ from recollex.http.schema import (
     listed,
     members,
     moment,
+    one_of,
     text,
     whole,
 )
+from recollex_engine.recall.value_counts import FIELDS
 
 _AS_RECORDED = moment("As if asked at this time, whatever was told since.")
+_AS_WORLD = moment("Only what was so at this time of the world.")
 LIST = members(
     {
         **FILTERS,
@@ -26,9 +30,19 @@ LIST = members(
         "limit": whole(1, 1000, default=100),
         "newest": flag("The newest recorded first."),
         "as_recorded": _AS_RECORDED,
+        "as_world": _AS_WORLD,
     }
 )
-COUNT = members({**FILTERS, "as_recorded": _AS_RECORDED})
+COUNT = members({**FILTERS, "as_recorded": _AS_RECORDED, "as_world": _AS_WORLD})
+VALUE_COUNTS = members(
+    {
+        "field": one_of(*FIELDS, about="Whose values are counted."),
+        "most": whole(1, 100_000, "Return only this many values, the most frequent."),
+        **FILTERS,
+        "as_recorded": _AS_RECORDED,
+    },
+    required=("field",),
+)
 FORGET = members(
     {
         "id": listed(ID, "These memories, instead of a filter."),
@@ -67,13 +81,24 @@ async def count(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("count", request.agent, arguments, _counted, at)
 
 
+async def count_values(backend: Backend, request: CheckedRequest) -> Any:
+    """Count the values of a field of the memories that a filter admits."""
+    arguments, at = _of_cut(request)
+    most = arguments.pop("most", None)
+
+    def convert(counts: dict[str, int]) -> dict[str, dict[str, int]]:
+        return {"counts": dict(islice(counts.items(), most))}
+
+    return await backend.call("value_counts", request.agent, arguments, convert, at)
+
+
 async def forget_those(backend: Backend, request: CheckedRequest) -> Any:
     """Forget the memories of ids, or those that a filter admits."""
     return await backend.call("forget", request.agent, dict(request.body), _counted)
 
 
 def _of_cut(request: CheckedRequest) -> tuple[dict[str, Any], Any]:
-    """Return the arguments of a request, and the time as of which it asks."""
+    """Return the arguments of a request, and the recorded time that it asks about."""
     arguments = dict(request.body)
     return arguments, arguments.pop("as_recorded", None)
 
@@ -113,6 +138,16 @@ ENDPOINTS = (
         responses.COUNT,
         parameters=OF_AGENT,
         body=COUNT,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/value_counts",
+        "value_counts",
+        "Count the values of a field, such as tags, of the memories that a filter admits",
+        count_values,
+        responses.VALUE_COUNTS,
+        parameters=OF_AGENT,
+        body=VALUE_COUNTS,
     ),
     Endpoint(
         "POST",

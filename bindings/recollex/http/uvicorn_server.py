@@ -1,11 +1,8 @@
-"""Uvicorn within the server's limits, and without uvicorn's signal handlers."""
+"""Uvicorn's protocol within the server's limits."""
 
 import asyncio
-import contextlib
-from collections.abc import Iterator
 from typing import Any, cast
 
-import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from recollex.server.limits import Limits
@@ -86,12 +83,3 @@ class LimitedProtocol(HttpToolsProtocol):
 def limited_protocol(limits: Limits) -> type[LimitedProtocol]:
     """Return the protocol with these limits."""
     return type("LimitedProtocol", (LimitedProtocol,), {"limits": limits})
-
-
-class UvicornServer(uvicorn.Server):
-    """Uvicorn's server, which leaves signals to the process that runs it."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Capture none."""
-        yield

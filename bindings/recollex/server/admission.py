@@ -1,6 +1,8 @@
 """Admission checks: is the call well formed, and may its principal make it?"""
 
+from recollex.api.joint_recalls import agent_ids
 from recollex.server.calls import Call
+from recollex.wire.methods import JOINT
 from recollex_engine.errors import InputError
 
 _LISTS = frozenset({"operations", "queries", "text", "texts", "turns"})
@@ -17,6 +19,9 @@ def check_call(call: Call, agent: object, max_items: int) -> None:
         if agent is not None:
             raise InputError(f"{method.name} is of the store: it names no agent")
         call.principal.check(method.scope, None)
+        if method.name == JOINT and "agents" in call.arguments:
+            for each in agent_ids(call.arguments["agents"]):
+                call.principal.check(method.scope, each)
     else:
         if not isinstance(agent, str):
             raise InputError(f"{method.name} needs an agent's id, got {type(agent).__name__}")

@@ -21,7 +21,7 @@ class AgentCache:
     """
 
     def __init__(self, store: Store, most: int, observer: Observer) -> None:
-        self._store = store
+        self.store: Store = store
         self._most = most
         self._observer = observer
         self._lock = threading.Lock()
@@ -55,20 +55,38 @@ class AgentCache:
 
     def release(self, name: str) -> None:
         """Record that one user of an agent has finished with it."""
-        with self._lock:
+        with self._changed:
             self._used[name] -= 1
+            if not self._used[name]:
+                self._changed.notify_all()
+
+    def delete(self, name: str) -> None:
+        """Delete the agent, once no call uses it. Raises as `Store.delete_agent` does."""
+        with self._changed:
+            self._changed.wait_for(lambda: name not in self._busy and not self._used.get(name))
+            was_open = self._agents.pop(name, None) is not None
+            self._used.pop(name, None)
+            self._busy.add(name)
+        try:
+            self.store.delete_agent(name)
+        finally:
+            with self._changed:
+                self._busy.discard(name)
+                self._changed.notify_all()
+            if was_open:
+                self._observer.closed(name, len(self._agents))
 
     def _take(self, name: str) -> Agent:
         with self._changed:
             self._changed.wait_for(lambda: name not in self._busy)
-            if name in self._agents:
+            if name in self._agents and not self._agents[name].engine.is_closed:
                 self._used[name] += 1
                 self._used.move_to_end(name)
                 return self._agents[name]
             self._busy.add(name)
         agent: Agent | None = None
         try:
-            agent = self._store.agent(name)
+            agent = self.store.agent(name)
         finally:
             with self._changed:
                 self._busy.discard(name)
@@ -83,7 +101,7 @@ class AgentCache:
         """Close unused agents, the least recently used first, while too many are open."""
         while (name := self._idle()) is not None:
             try:
-                self._store.close_agent(name)
+                self.store.close_agent(name)
             except Exception as error:  # the next call opens it again, and gets the error
                 self._observer.failed(None, error)
             finally:

@@ -106,7 +106,8 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read the whole messages; keep the beginning of the last one."""
-        self.heard_at = time.monotonic()
+        if self._principal is not None:  # before a hello, notifications must not gain time
+            self.heard_at = time.monotonic()
         if len(data) <= SHORT and self._run_plain(data):
             return
         try:

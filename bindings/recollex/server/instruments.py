@@ -1,4 +1,4 @@
-"""The kinds of metrics: counter, gauge and histogram, and their text for Prometheus.
+"""The kinds of metrics: counters, gauges and histograms, and their text for Prometheus.
 
 The text is the exposition format 0.0.4: a `# HELP` and a `# TYPE` line, then one line for each
 series.
@@ -69,6 +69,8 @@ class Counter:
 class Gauge:
     """A number that goes up and down, read at each scrape."""
 
+    kind = "gauge"
+
     def __init__(self, name: str, about: str, read: Callable[[], float]) -> None:
         self.name: str = name
         self.about: str = about
@@ -76,8 +78,14 @@ class Gauge:
 
     def lines(self) -> Iterator[str]:
         """Give the lines of the text, without line ends."""
-        yield from _head(self.name, self.about, "gauge")
+        yield from _head(self.name, self.about, self.kind)
         yield f"{self.name} {self._read():.15g}"
+
+
+class ReadCounter(Gauge):
+    """A number that only grows, read at each scrape."""
+
+    kind = "counter"
 
 
 class Histogram:

@@ -5,7 +5,14 @@ import sys
 import time
 from collections.abc import Callable
 
-from recollex.server.instruments import COUNTS, Counter, Gauge, Histogram, Instrument
+from recollex.server.instruments import (
+    COUNTS,
+    Counter,
+    Gauge,
+    Histogram,
+    Instrument,
+    ReadCounter,
+)
 from recollex_engine.trace import Trace
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -68,7 +75,9 @@ class Metrics:
         ]
         began = time.time()
         self.gauge("process_start_time_seconds", "When the process began.", lambda: began)
-        self.gauge("process_cpu_seconds_total", "Time on the processor.", time.process_time)
+        self._instruments.append(
+            ReadCounter("process_cpu_seconds_total", "Time on the processor.", time.process_time)
+        )
         self.gauge("process_peak_memory_bytes", "The most memory ever resident.", _peak_memory)
         self.gauge("process_resident_memory_bytes", "Memory that is resident.", _resident_memory)
 

@@ -67,7 +67,12 @@ class ReaderPool:
         self._tasks: set[asyncio.Task[None]] = set()
         self._delay = SOON
         self._stopping = False
-        for _ in range(opener.count):
+        if not opener.later:
+            self.start()
+
+    def start(self) -> None:
+        """Start the processes; only if the opener says that they come later."""
+        for _ in range(self._opener.count):
             self._start()
 
     def __len__(self) -> int:
@@ -186,6 +191,7 @@ class ReaderPool:
                 stdin=subprocess.DEVNULL,
                 pass_fds=[there.fileno()],
                 env=os.environ | {"PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
+                process_group=0,  # a Ctrl-C is for the server, also while they are starting
             )
         here.setblocking(False)
         reader = Reader(self, process)

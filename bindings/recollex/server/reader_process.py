@@ -41,7 +41,8 @@ from recollex.server.result_encoder import EncodedResult, ResultEncoder
 from recollex.wire.codec import decode, encode
 from recollex.wire.error_codec import encode_error
 from recollex.wire.methods import METHODS
-from recollex_engine.errors import RecollexError
+from recollex_engine.agents.counting import unwarned
+from recollex_engine.errors import ClosedError, RecollexError
 from recollex_engine.recall.recall import Recall
 from recollex_engine.trace import Trace
 
@@ -89,21 +90,27 @@ class Opener:
     """How a reader process opens the store: the name of a function, and JSON arguments for it.
 
     function: "module:function", which returns a read-only `recollex.Store`. count: how many
-    processes do so.
+    processes do so. later: only from `ReaderPool.start` on, when the kernels are compiled.
     """
 
     function: str
     arguments: dict[str, Any]
     count: int
+    later: bool = False
 
 
 def open_store(
-    path: str, embedder: str | None, dimension: int | None, key_file: str | None = None
+    path: str,
+    embedder: str | None,
+    dimension: int | None,
+    key_file: str | None = None,
+    count_accesses: bool = False,
 ) -> Store:
     """Return the store at ``path``; `recollex serve` has its reader processes call this.
 
     embedder: the name or folder of a model, None for the default. dimension: of the vectors, if
-    clients send them all; then there is no model. key_file: of encrypted agents.
+    clients send them all; then there is no model. key_file: of encrypted agents. count_accesses: as
+    of the server.
     """
     model: Any = (
         (recollex.load_encoder() if embedder is None else recollex.load_encoder(embedder))
@@ -112,13 +119,20 @@ def open_store(
     )
     if dimension is None:
         model.embed_query("warm")
-    return recollex.open(path, read_only=True, embedder=model, key=given_key(key_file))
+    return recollex.open(
+        path,
+        read_only=True,
+        embedder=model,
+        key=given_key(key_file),
+        count_accesses=count_accesses,
+    )
 
 
 def warm() -> None:
     """Load every kernel of a recall by one recall, so that no client waits for it."""
     vector = np.ones(8, np.float32)
     with (
+        unwarned(),
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
         recollex.open(folder, embedder=recollex.GivenVectors(8), durability="off") as store,
     ):
@@ -143,21 +157,29 @@ class RequestHandler:
 
     def handle(self, question: list[Any]) -> list[Any]:
         """Return the answer to a question; errors are part of the answer."""
-        number, name, agent, arguments, at, items, deflate = question
+        number = question[0]
         started = time.perf_counter()
         failure, encoded, trace = None, _EMPTY, None
         try:
-            with self._agents.using(agent) as opened:
-                asked = opened if at is None else opened.at(at)
-                result = METHODS[name].bound(asked)(**arguments)
-                encoded = ResultEncoder(items, deflate)(result)
-                trace = _trace_arguments(result.trace) if isinstance(result, Recall) else None
+            try:
+                encoded, trace = self._answer(question)
+            except ClosedError:  # the agent was deleted: there may be a new one of its name
+                encoded, trace = self._answer(question)
         except RecollexError as error:
             failure = encode_error(error)
         except Exception:
             failure = ["", traceback.format_exc(), {}]
         seconds = time.perf_counter() - started
         return [number, failure, list(encoded.chunks), encoded.result, trace, seconds]
+
+    def _answer(self, question: list[Any]) -> tuple[EncodedResult, list[Any] | None]:
+        """Return a result, and the arguments of its trace if it is a recall."""
+        _, name, agent, arguments, at, items, deflate = question
+        with self._agents.using(agent) as opened:
+            asked = opened if at is None else opened.at(at)
+            result = METHODS[name].bound(asked)(**arguments)
+            encoded = ResultEncoder(items, deflate)(result)
+            return encoded, _trace_arguments(result.trace) if isinstance(result, Recall) else None
 
 
 def _trace_arguments(trace: Trace) -> list[Any]:

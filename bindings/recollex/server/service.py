@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from recollex.api.proxies import Method
 from recollex.api.store import Store
 from recollex.server.access import Access, Principal
 from recollex.server.admission import check_call
@@ -30,7 +31,7 @@ from recollex.server.status import Status
 from recollex.server.telemetry_batch import TelemetryBatch
 from recollex.server.workers import Workers
 from recollex.wire.messages import Request
-from recollex.wire.methods import METHODS, UNKNOWN
+from recollex.wire.methods import METHODS, UNKNOWN, find_method
 from recollex_engine import fork
 from recollex_engine.errors import (
     CancelledError,
@@ -51,8 +52,7 @@ class Service:
         await service.stop()
 
     instance: a new random id for each start. A client that sees another id knows that the answers
-    kept for repeated writes are gone. Threads: everything is called on one event loop; work is done
-    on threads of the service's own.
+    kept for repeated writes are gone. Threads: called on one event loop; it has threads for work.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Service:
     async def call(
         self,
         principal: Principal,
-        method: str,
+        method: str | Method[..., Any],
         agent: str | None,
         arguments: Mapping[str, Any],
         options: Options = NO_OPTIONS,
@@ -121,10 +121,10 @@ class Service:
     ) -> Any:
         """Return the result of a method; raises what the method raises, or a `ServiceError`.
 
-        agent: its id; None for methods of the store. client: what the queues take turns by; None
-        for the principal. convert: applied to the result on the thread that made it; a repeated
-        keyed call must have the same object. Cancelling the task cancels the call if it has not
-        begun; a write that has begun is finished.
+        method: its name in the protocol, or a row that is not in it. agent: its id; None for
+        methods of the store. client: what the queues take turns by; None for the principal.
+        convert: applied to the result on the thread that made it; a repeated keyed call must have
+        the same object. Cancelling the task cancels a call that has not begun.
         """
         self.check_process()
         requester = CallFuture(self._loop)
@@ -141,7 +141,7 @@ class Service:
     def submit(
         self,
         principal: Principal,
-        method: str,
+        method: str | Method[..., Any],
         agent: str | None,
         arguments: Mapping[str, Any],
         options: Options,
@@ -156,7 +156,7 @@ class Service:
         """
         self.check_process()
         self.settle()
-        known = METHODS.get(method) if isinstance(method, str) else None
+        known = find_method(method)
         call = Call(
             principal,
             known or UNKNOWN,
@@ -174,7 +174,7 @@ class Service:
             if known is None:
                 raise InputError(f"there is no method {str(method)[:80]!r}")
             self._check(call, agent)
-            if known.store:
+            if known.store and not call.arguments:
                 self._answer_of_store(call)
                 return call
             seconds = self.limits.seconds if options.seconds is None else options.seconds
@@ -234,10 +234,11 @@ class Service:
         return self.observer.metrics_text()
 
     def cancel(self, call: Call) -> None:
-        """Answer a call with `CancelledError`, if no worker has taken it yet."""
+        """Answer a call with `CancelledError`, or stop its request to a language model."""
         if not call.over and self._take_back(call):
             call.error = CancelledError(f"{call.method.name} was cancelled before it began")
             self._answer(call)
+        self._workers.give_up(call)
 
     def status(self) -> Status:
         """Return how many calls wait and run now."""
@@ -327,6 +328,7 @@ class Service:
         elif call.claim():  # the result is kept for a repeated call, and not delivered
             call.answered_at = time.perf_counter()
             call.requester.deliver(call, late)
+            self._workers.give_up(call)
             if self.reader_pool is not None:
                 self.reader_pool.late(call)
 

@@ -34,6 +34,9 @@ class Telemetry(Observer):
             "Calls that wait for a thread.",
             lambda: service.status().waiting,
         )
+        self.metrics.gauge(
+            "recollex_reader_threads", "Threads that recall.", lambda: service.limits.readers
+        )
         pool = service.reader_pool
         self.metrics.gauge(
             "recollex_reader_processes",

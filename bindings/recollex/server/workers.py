@@ -4,10 +4,14 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from queue import SimpleQueue
+from typing import Any
 
 from recollex.api.agent import Agent
+from recollex.api.joint_recalls import recall_together
 from recollex.api.progress import reporting_to
 from recollex.server.agent_cache import AgentCache
 from recollex.server.calls import Call
@@ -15,8 +19,14 @@ from recollex.server.latency_estimate import LatencyEstimate
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.queues import AgentQueue, FairQueue
+from recollex.wire.methods import JOINT
 from recollex_engine.errors import DeadlineError, InternalError, RecollexError
+from recollex_engine.llm.cancellation import Cancellation
+from recollex_engine.recall.joint_recall import JointRecall
 from recollex_engine.recall.recall import Recall
+
+MOST_WAITING = 32
+"""How many calls may wait for a language model at a time."""
 
 
 class Workers:
@@ -25,8 +35,9 @@ class Workers:
     Reads: ``limits.readers`` threads. If reads of several agents wait, one agent's reads leave a
     thread to the others. Writes: ``limits.writers`` threads; one thread at a time serves an agent.
     It takes the writes that wait for the agent, one of each client in turn, does each as a
-    transaction of its own, and waits for the disk once. ``finished`` is called with every call that
-    was put in, on the thread that did it.
+    transaction of its own, and waits for the disk once. Calls that may wait for a language model:
+    `MOST_WAITING` threads of their own, started when needed, so that they hold up nothing else.
+    ``finished`` is called with every call that was put in, on the thread that did it.
     """
 
     def __init__(
@@ -50,6 +61,9 @@ class Workers:
         self._waiting_writes = 0
         self._stopping = False
         self._latency = latency
+        self._patient = ThreadPoolExecutor(MOST_WAITING, thread_name_prefix="recollex patient")
+        self._waiting_calls: dict[Call, Future[None]] = {}
+        self._cancellations: dict[Call, Cancellation] = {}
         names = ["read"] * limits.readers + ["write"] * limits.writers
         self._threads = [
             threading.Thread(
@@ -65,11 +79,14 @@ class Workers:
     @property
     def waiting(self) -> int:
         """How many calls no thread has taken yet."""
-        return len(self._reads) + self._waiting_writes
+        return len(self._reads) + self._waiting_writes + len(self._waiting_calls)
 
     def put(self, call: Call) -> None:
         """Queue a call."""
         with self._lock:
+            if call.method.waits:
+                self._waiting_calls[call] = self._patient.submit(self._do_patiently, call)
+                return
             if call.method.scope == "read":
                 self._reads.put(call)
                 self._to_read.put(None)
@@ -84,6 +101,12 @@ class Workers:
     def take_back(self, call: Call) -> bool:
         """Remove a call from the queue; returns False if a worker has taken it."""
         with self._lock:
+            if call.method.waits:
+                queued = self._waiting_calls.get(call)
+                if queued is None or not queued.cancel():
+                    return False
+                del self._waiting_calls[call]
+                return True
             if call.method.scope == "read":
                 return self._reads.remove(call)
             queue = self._writes.get(call.agent)
@@ -101,6 +124,7 @@ class Workers:
         for _ in self._threads:
             self._to_read.put(None)
             self._to_write.put(None)
+        self._patient.shutdown()
         for thread in self._threads:
             thread.join()
 
@@ -206,6 +230,27 @@ class Workers:
         if last is not None:
             self._do(last)
 
+    # -- waiting for a language model -------------------------------------------------------------
+
+    def _do_patiently(self, call: Call) -> None:
+        with self._lock:
+            self._waiting_calls.pop(call, None)
+            token = self._cancellations[call] = Cancellation()
+        try:
+            with token:
+                self._do(call)
+        finally:
+            with self._lock:
+                del self._cancellations[call]
+            self._finished([call])
+
+    def give_up(self, call: Call) -> None:
+        """Give up the request to a language model that a call waits for, if it does."""
+        with self._lock:
+            token = self._cancellations.get(call)
+        if token is not None:
+            token.cancel()
+
     # -- either ----------------------------------------------------------------------------------
 
     def _do(self, call: Call) -> None:
@@ -214,11 +259,36 @@ class Workers:
             return
         try:
             if call.method.store:
-                raise LookupError(call.method.name)
+                self._do_of_store(call)
+                return
+            if call.method.deletes:
+                self._agents.delete(call.agent)
+                call.result = None if call.convert is None else call.convert(None)
+                return
             with self._agents.using(call.agent) as agent:
                 self._do_with(agent, call)
         except BaseException as error:
             self._fail(call, error)
+
+    def _do_of_store(self, call: Call) -> None:
+        """Do a call of the store, for the agents that its principal may name."""
+        if call.method.name == JOINT:
+            call.result = self._recall_together(**call.arguments)
+            if call.convert is not None:
+                call.result = call.convert(call.result)
+            return
+        found = self._agents.store.agents(**call.arguments)
+        result = [
+            each
+            for each in found
+            if call.principal.reaches(each if isinstance(each, str) else each.id)
+        ]
+        call.result = result if call.convert is None else call.convert(result)
+
+    def _recall_together(self, query: str, agents: list[str], **options: Any) -> JointRecall:
+        with ExitStack() as held:
+            opened = [held.enter_context(self._agents.using(each)) for each in agents]
+            return recall_together(opened, query, **options)
 
     def note(self, call: Call) -> None:
         """Record what a call did; the client may already have its answer."""

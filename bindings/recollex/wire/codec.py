@@ -9,8 +9,9 @@
     4  deflated  uint32 big-endian length, then zlib of an array's payload
     5  record    MessagePack of a str, the name in `records`, and of a map, the fields
 
-There is no other type: no pickle, and no class that is not in the table. Tuples arrive as lists,
-except in records, whose fields have types.
+MessagePack's own timestamp (extension type -1) is read as a moment and never written. There is no
+other type: no pickle, and no class that is not in the table. Tuples arrive as lists, except in
+records, whose fields have types.
 """
 
 import struct
@@ -26,6 +27,7 @@ import numpy.typing as npt
 
 from recollex.wire.records import ALL, name_of, read_record, record
 from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.domain.zones import in_zone, zone_of
 from recollex_engine.errors import InputError, ProtocolError
 
 MOMENT, DURATION, ARRAY, DEFLATED, RECORD = 1, 2, 3, 4, 5
@@ -44,6 +46,9 @@ _RECORD_HEAD = struct.Struct(">BIb")
 _TWO = bytes((0x92,))
 _RECALL = bytes((0xA6,)) + b"Recall"
 _LEVEL = 1
+_AS_DATETIME = 3
+"""Of `msgpack.unpackb`: a timestamp is read as a datetime; OverflowError if that is impossible."""
+_NO_TIME = "a timestamp must lie in the years 1 to 9999"
 _LARGE = 1 << 18
 
 
@@ -108,8 +113,8 @@ class Decoder:
 
     later: the trace and signs of a recall, which few callers read, are returned as `Undecoded`, and
     checked when they are read. refused: the error of a record of the last value that its class did
-    not accept, None if there was none. None stands in the place of that record, so a server can
-    answer the request that held it.
+    not accept, or of a timestamp that no datetime can hold, None if there was none. None stands in
+    the place of that record, so a server can answer the request that held it.
     """
 
     def __init__(self, allowed: Mapping[str, str] = ALL, later: bool = False) -> None:
@@ -124,14 +129,18 @@ class Decoder:
         self.refused = None
         self._inflated = 0
         try:
-            return msgpack.unpackb(data, ext_hook=self.extension, strict_map_key=True)
+            try:
+                return _unpacked(data, self.extension)
+            except OverflowError:
+                self.refused = InputError(_NO_TIME)
+                return _unpacked(data, self.extension, timestamp=0)
         except (msgpack.UnpackException, ValueError, TypeError, struct.error) as error:
             raise ProtocolError(f"not a message: {str(error)[:200]}") from None
 
     def extension(self, code: int, data: bytes) -> Any:
         """Return the value of an extension type; the hook of a `msgpack.Unpacker`."""
         if code == MOMENT:
-            return from_micros(_INT64.unpack(data)[0])
+            return _time(data)
         if code == RECORD:
             return self._record(data)
         if code == ARRAY:
@@ -142,23 +151,21 @@ class Decoder:
             return _array(found)
         if code == DURATION:
             return _MICROSECOND * _INT64.unpack(data)[0]
-        raise ProtocolError(f"extension types are 1 to 5, got {code}")
+        raise ProtocolError(f"extension types are -1 and 1 to 5, got {code}")
 
     def _record(self, data: bytes) -> Any:
         self._depth += 1
         try:
             if self._depth > MAX_DEPTH:
                 raise ProtocolError(f"records may be nested up to {MAX_DEPTH} deep")
-            name, values = msgpack.unpackb(
-                _TWO + data,
-                ext_hook=self._within
-                if self._later and data.startswith(_RECALL)
-                else self.extension,
-                strict_map_key=True,
-            )
+            later = self._later and data.startswith(_RECALL)
+            name, values = _unpacked(_TWO + data, self._within if later else self.extension)
             return read_record(name, values, self._allowed)
         except InputError as error:
             self.refused = self.refused or error
+            return None
+        except OverflowError:
+            self.refused = self.refused or InputError(_NO_TIME)
             return None
         except msgpack.ExtraData:
             raise ProtocolError("a record is a str and a map, and nothing after them") from None
@@ -168,6 +175,20 @@ class Decoder:
     def _within(self, code: int, data: bytes) -> Any:
         """Return the value of an extension type within a recall; records are not decoded yet."""
         return Undecoded(data) if code == RECORD else self.extension(code, data)
+
+
+def _unpacked(
+    data: bytes | bytearray | memoryview,
+    extension: Callable[[int, bytes], Any],
+    timestamp: int = _AS_DATETIME,
+) -> Any:
+    return msgpack.unpackb(data, ext_hook=extension, timestamp=timestamp, strict_map_key=True)
+
+
+def _time(data: bytes) -> datetime:
+    """Return a moment, in its zone if the payload names one."""
+    micros = _INT64.unpack(data[:8])[0]
+    return in_zone(micros, str(data[8:], "utf-8")) if len(data) > 8 else from_micros(micros)
 
 
 def _plain(value: object) -> Any:
@@ -224,7 +245,8 @@ def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> An
         head, fields_of = found
         return _extension(RECORD, head + _encoded(fields_of(value), default))
     if isinstance(value, datetime):
-        return _extension(MOMENT, _INT64.pack(to_micros(value, "a time")))
+        zone = zone_of(value) or ""
+        return _extension(MOMENT, _INT64.pack(to_micros(value, "a time")) + zone.encode())
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return _array_extension(value, deflate)
     if isinstance(value, np.generic | np.ndarray):

@@ -56,6 +56,8 @@ def read_message(value: object) -> Request | Notification:
         raise ProtocolError("a message is an array: [0, id, method, [...]] or [2, method, [...]]")
     if value[0] == NOTIFICATION and len(value) == 3:
         _, method, parameters = value
+        if isinstance(method, bytes):  # as pynvim names what it sends first
+            method = method.decode("utf-8", "replace")
         if isinstance(method, str) and isinstance(parameters, list):
             return Notification(method, parameters)
         raise ProtocolError("a notification is [2, method, [...]]")

@@ -1,8 +1,8 @@
 """Which methods can a client call? All that are in one table, by their names in the protocol.
 
-A method of `recollex.Agent` has its own name ("recall"); a method of `Agent.facts`, `events` or
-`sessions` has the group's name before it ("facts.history"). Servers and clients accept no other
-methods. The rows are those of `recollex.api.methods`, and two more.
+A method of `recollex.Agent` has its own name ("recall"); a method of a group, such as
+`Agent.facts`, has the group's name before it ("facts.history"). Servers and clients accept
+no other methods. The rows are those of `recollex.api.methods`, and four more.
 """
 
 import types
@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, get_args
 
 from recollex.api.arguments import checked_note
-from recollex.api.methods import AGENT, EVENTS, FACTS, SESSIONS
+from recollex.api.methods import AGENT, EVENTS, FACTS, JOBS, OPINIONS, PROFILE, SESSIONS, TOOLS
 from recollex.api.proxies import Method
 from recollex.api.store import Store
 from recollex_engine.domain.operations import Operation
@@ -57,6 +57,10 @@ def transact(
     return count
 
 
+def delete_agent(agent: Any) -> None:
+    """Delete the agent with all that it holds; see `recollex.Store.delete_agent`."""
+
+
 def unknown(of: object) -> None:
     """Do nothing: a call of a method that is not in the table is refused before it is done."""
 
@@ -64,24 +68,55 @@ def unknown(of: object) -> None:
 UNKNOWN = Method(unknown)
 """The row of every such method, for the metrics."""
 
+JOINT = "store.recall"
+"""The name of `Store.recall` in the protocol."""
+
+
+class _Joint(Method[..., Any]):
+    """The row of `Store.recall`, whose own name is that of `Agent.recall`."""
+
+    def __init__(self) -> None:
+        super().__init__(Store.recall, cut=False, store=True)
+        self.name = JOINT
+
+
+_OF_AGENTS: tuple[Method[..., Any], ...] = (
+    Method(Store.agents, cut=False, chunks=True, store=True),
+    _Joint(),
+    Method(delete_agent, "write", deletes=True),
+)
+
 METHODS: Mapping[str, Method[..., Any]] = types.MappingProxyType(
     {
         method.name: method
         for method in (
-            Method(Store.agents, cut=False, chunks=True, store=True),
+            *_OF_AGENTS,
             *AGENT.values(),
             _Transact(transact, "write", grouped=True),
             *FACTS.values(),
             *EVENTS.values(),
             *SESSIONS.values(),
+            *PROFILE.values(),
+            *OPINIONS.values(),
+            *JOBS.values(),
+            *TOOLS.values(),
         )
     }
 )
 """Name in the protocol -> method."""
 
+
+def find_method(name: object) -> Method[..., Any] | None:
+    """Return the method of that name in the protocol, None if there is none; a row as it is."""
+    if isinstance(name, Method):
+        return name
+    return METHODS.get(name) if isinstance(name, str) else None
+
+
 LOCAL: Mapping[str, str] = types.MappingProxyType(
     {
         "at": "a client's object: every call of it has the option `at`",
+        "conversation": "a client's object: its steps call `recall` and `retain_dialogue`",
         "transaction": "a client's object: what it gathered goes as `transact` when the block ends",
         "snapshot": "writes a folder where the server runs; run `recollex snapshot` there",
         "backup": "writes where the server runs; run `recollex backup` there, while it serves",

@@ -22,6 +22,7 @@ from recollex_engine.facts.events import Event
 from recollex_engine.facts.facts import Fact, FactList
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.confidence import Signs
+from recollex_engine.recall.beside import Beside
 from recollex_engine.recall.memory import Memory, looked_at
 from recollex_engine.recall.memory_columns import Columns, MemoryColumns
 from recollex_engine.recall.recall import Recall
@@ -79,6 +80,12 @@ class ReceivedRecall(Recall):
     def subgraph(self) -> "Subgraph | None":
         """The subgraph, if ``pack`` asked for one."""
         found: Subgraph | None = self._read("subgraph")
+        return found
+
+    @cached_property
+    def beside(self) -> Beside | None:
+        """The facts, events and episodes beside the memories."""
+        found: Beside | None = self._read("beside")
         return found
 
     def _read(self, name: str) -> Any:
@@ -260,6 +267,7 @@ class _Recalls:
             "confidence": value.confidence,
             "signs": None if back else value.signs,
             "subgraph": None if back else value.subgraph,
+            "beside": None if back else value.beside,
             "op": value.op,
             "count": len(value),
             "memories": codec.encode(value.columns()),

@@ -35,7 +35,7 @@ RETAIN = [
     bad("lone surrogate", "text has a lone surrogate at character 4", LONE, embedding=V),
     bad("second is bad", "text is empty", ["good", ""], embedding=np.ones((2, D))),
     bad("too many", "up to 100,000 memories, got 100,001", ["x"] * 100_001),
-    bad("no vector", "texts came without vectors", "x", error=ModelError),
+    bad("no vector", "^1 text came without vectors", "x", error=ModelError),
     *(bad(f"vector {name}", message, "x", embedding=value)
       for name, (message, value) in VECTORS.items()),
     bad("nan in row 1", "in row 1", ["x", "y"], embedding=[V, [np.nan] * D]),

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 import recollex
-from recollex.http.chat_model import ChatModel
 from recollex.http.http_server import HttpServer, start_http
 from recollex.server.access import Access
 from recollex.server.limits import Limits
@@ -53,7 +52,6 @@ class Served:
         self.service: Service
         self.server: HttpServer
         self.telemetry: Telemetry
-        self.chat: ChatModel | None = None
 
     @property
     def url(self) -> str:
@@ -83,21 +81,19 @@ def served(
     thread.start()
     running = Served(loop)
     running.telemetry = telemetry or Telemetry()
-    store = recollex.open(folder, embedder=embedder or HashedWords(), durability="off")
+    llm = None if chat is None else recollex.llm(chat[0], base_url=chat[1], first_wait=0.01)
+    store = recollex.open(folder, embedder=embedder or HashedWords(), durability="off", llm=llm)
 
     async def start() -> None:
         running.service = Service(store, limits, access, running.telemetry)
-        running.chat = None if chat is None else ChatModel(*chat)
         metrics = running.telemetry.metrics
-        running.server = await start_http(
-            running.service, metrics, "127.0.0.1", 0, tls, running.chat
-        )
+        running.server = await start_http(running.service, metrics, "127.0.0.1", 0, tls)
 
     async def stop() -> None:
         await running.server.close()
         await running.service.stop()
-        if running.chat is not None:
-            await running.chat.close()
+        if llm is not None:
+            llm.close()
 
     try:
         running.on_loop(start())
@@ -107,3 +103,18 @@ def served(
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+def ok(answer: httpx.Response) -> Any:
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "application/json"
+    return answer.json()
+
+
+def refused(answer: httpx.Response, status: int, title: str) -> dict[str, Any]:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    told = answer.json()
+    assert (told["status"], told["title"]) == (status, title)
+    assert told["type"] == f"urn:recollex:error:{title}"
+    return dict(told)

@@ -18,7 +18,7 @@ from recollex.server.access import Access
 from recollex.server.limits import Limits
 from recollex.server.service import Service
 from recollex.server.telemetry import Telemetry
-from recollex_engine.errors import InputError
+from recollex_engine.errors import DisconnectedError, InputError, ModelError, StoreFullError
 from tests.bindings.http.http_service import HashedWords, Served, served
 
 READER, WRITER = "a secret of the reader", "a secret of the writer"
@@ -80,12 +80,12 @@ def test_a_token_reaches_what_it_may(guarded: Served) -> None:
         assert [each["agent_id"] for each in agents] == ["team-a"]
 
 
-def test_operators_pages_ask_for_a_token_where_they_tell_something(guarded: Served) -> None:
+def test_pages_ask_for_a_token_where_they_tell_something_of_this_server(guarded: Served) -> None:
     with guarded.http() as client:
-        assert client.get("/healthz").status_code == client.get("/readyz").status_code == 200
-        for path in ("/metrics", "/api/openapi.json"):
-            assert client.get(path).status_code == 401
-            assert client.get(path, headers=bearer(READER)).status_code == 200
+        for path in ("/healthz", "/readyz", "/docs", "/openapi.json", "/api/openapi.json"):
+            assert client.get(path).status_code == 200
+        assert client.get("/metrics").status_code == 401
+        assert client.get("/metrics", headers=bearer(READER)).status_code == 200
 
 
 def test_a_body_may_be_only_so_long(guarded: Served) -> None:
@@ -144,6 +144,14 @@ def test_a_head_may_be_only_so_long(guarded: Served) -> None:
         made.sendall(b"GET /healthz HTTP/1.1\r\nX-Long: " + b"y" * 200_000)
         with contextlib.suppress(ConnectionError):
             assert made.recv(4096).startswith(b"HTTP/1.1 400")
+
+
+def test_a_long_path_that_does_not_exist_is_refused_at_once(guarded: Served) -> None:
+    with guarded.http(headers=bearer(WRITER)) as client:
+        began = time.monotonic()
+        for name in ("x" * 60_000, "xy" * 30_000):
+            assert title(client.get(f"/api/agents/{name}/memory")) == (404, "NoSuchPath")
+        assert time.monotonic() - began < 2
 
 
 def test_without_tokens_only_this_machine_is_answered(tmp_path: Path) -> None:
@@ -241,3 +249,23 @@ def test_a_bug_is_told_without_its_text_and_logged(
     log = capsys.readouterr().err
     assert '"event":"bug"' in log and "ZeroDivisionError" in log
     assert "4711" not in answer.text + log
+
+
+def test_a_problem_tells_what_led_to_it(tmp_path: Path) -> None:
+    class Broken(HashedWords):
+        def embed(self, *_: Any, **__: Any) -> Any:
+            try:
+                raise DisconnectedError("the model's host hung up") from StoreFullError(
+                    28, "No space left on device", "/models/a"
+                )
+            except DisconnectedError as error:
+                raise ModelError("the model did not answer") from error
+
+    with served(tmp_path, embedder=Broken()) as running, running.http() as client:
+        body = {"agent_id": "a", "items": [{"content": "Bob likes tea."}]}
+        answer = client.post("/api/memories/batch", json=body)
+    assert title(answer) == (503, "ModelError")
+    cause = answer.json()["cause"]
+    assert (cause["title"], cause["detail"]) == ("DisconnectedError", "the model's host hung up")
+    assert cause["type"] == "urn:recollex:error:DisconnectedError" and "status" not in cause
+    assert (cause["cause"]["title"], cause["cause"]["filename"]) == ("StoreFullError", "/models/a")

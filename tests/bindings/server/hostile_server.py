@@ -29,6 +29,8 @@ LIMITS = Limits(
     connections=12_000,
 )
 READERS = 2
+READY_WITHIN = 120.0
+"""Seconds for the reader processes; on a machine that is busy they take tens of seconds."""
 TEXTS = [
     f"Note {number}: {place} has {thing}."
     for number, (place, thing) in enumerate(
@@ -51,8 +53,9 @@ async def serve(folder: Path) -> None:
         async with Server(store, limits=LIMITS, observer=telemetry, opener=opener) as server:
             await server.listen(f"unix://{folder}/socket")
             http = await start_http(server.service, telemetry.metrics, "127.0.0.1", 0)
-            while len(server.service.reader_pool or ()) < READERS:
-                await asyncio.sleep(0.05)
+            async with asyncio.timeout(READY_WITHIN):
+                while len(server.service.reader_pool or ()) < READERS:
+                    await asyncio.sleep(0.05)
             told = {"socket": str(folder / "socket"), "http": http.address, "pid": os.getpid()}
             print(json.dumps(told), flush=True)
             await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

@@ -97,7 +97,7 @@ def test_the_archived_may_be_told_again(agent):
 def test_a_correction_keeps_what_it_does_not_change(store):
     agent = store.agent("b")
     agent.retain("Ben is tall.", id="m", embedding=VECTORS[0], tags=["x"], metadata={"k": 1},
-                 entities=["The Club"], context="call", document_id="d", network="opinion",
+                 entities=["The Club"], context="call", document_id="d", network="agent",
                  event_at=day(1), valid_until=day(9))  # fmt: skip
     agent.correct("m", "Ben is small. Carol said so.", embedding=VECTORS[1])
     before, after = agent.history("m")

@@ -1,15 +1,18 @@
 """The demo: an agent remembers half a year of talk and answers from it, with each stage timed."""
 
 import statistics
+import sys
 import tempfile
 import time
 from contextlib import nullcontext
+from functools import partial
 
 import recollex
 from recollex.api.plurals import counted
 from recollex.cli.demo.conversation import DOCUMENT, NOW, QUESTIONS, turns
 from recollex.cli.parser import Arguments
 from recollex.cli.tables import recall_table, stage_table, summary_lines
+from recollex.cli.terminal import show
 
 __all__ = ["demo"]
 
@@ -33,34 +36,43 @@ def demo(arguments: Arguments) -> int:
         started = time.perf_counter()
         agent.retain_dialogue(talk, document_id=DOCUMENT)
         seconds = time.perf_counter() - started
+        said = partial(print, file=sys.stderr) if arguments.json else print
         people = sorted({turn["speaker"] for turn in talk})
         first, last = talk[0]["at"].date(), talk[-1]["at"].date()
-        print(
+        said(
             f"{arguments.agent} heard {counted(len(talk), 'turn')} of {', '.join(people)}\n"
             f"from {first} to {last}, and stored them in {seconds:.2f} s.\n"
         )
         agent.recall(_FIRST, now=NOW)
-        firsts, agains = _ask(agent, arguments.top)
-        print(
+        recalls, agains = _ask(agent, None if arguments.json else arguments.top)
+        firsts = [recall.trace.total for recall in recalls]
+        said(
             f"p50 of a recall: {statistics.median(firsts):,.0f} µs with the question's embedding "
             f"({counted(len(firsts), 'question')}), {statistics.median(agains):,.0f} µs when "
             f"asked again ({counted(len(agains), 'time')})"
         )
+        if arguments.json:
+            found = [recall.to_dict() for recall in recalls]
+            show(arguments, "", agent=arguments.agent, turns=len(talk), recalls=found)
         if kept:
-            print(f'kept: recollex recall {kept} --agent {arguments.agent} "{QUESTIONS[0]}"')
+            said(f'kept: recollex recall {kept} --agent {arguments.agent} "{QUESTIONS[0]}"')
     return 0
 
 
-def _ask(agent: recollex.Agent, top: int) -> tuple[list[float], list[float]]:
-    """Print the answer to each question; return microseconds: of first and of later recalls."""
-    firsts: list[float] = []
+def _ask(agent: recollex.Agent, top: int | None) -> tuple[list[recollex.Recall], list[float]]:
+    """Return the recall of each question, and microseconds of later ones; print the best ``top``.
+
+    top: None prints nothing.
+    """
+    recalls: list[recollex.Recall] = []
     agains: list[float] = []
     for question in QUESTIONS:
         recall = agent.recall(question, now=NOW)
-        firsts.append(float(recall.trace.total))
+        recalls.append(recall)
         agains += [float(agent.recall(question, now=NOW).trace.total) for _ in range(_REPEATS)]
-        print(f"? {question}\n")
-        print(f"{recall_table(recall, top)}\n")
-        print(f"{summary_lines(recall)}\n")
-        print(f"{stage_table(recall.trace)}\n")
-    return firsts, agains
+        if top is not None:
+            print(f"? {question}\n")
+            print(f"{recall_table(recall, top)}\n")
+            print(f"{summary_lines(recall)}\n")
+            print(f"{stage_table(recall.trace)}\n")
+    return recalls, agains

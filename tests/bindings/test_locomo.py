@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollex.cli import locomo
+from recollex.imports import locomo
 from recollex_engine.errors import InputError
 from tests.locomo_conversation import CONVERSATION
 

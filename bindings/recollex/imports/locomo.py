@@ -1,4 +1,4 @@
-"""The conversations of a LoCoMo file (Maharana et al., ACL 2024), for ``ingest --format locomo``.
+"""The conversations of a LoCoMo file (Maharana et al., ACL 2024).
 
 The file is a list of conversations. Each holds ``session_<n>`` lists of turns and the local time of
 each session (``1:56 pm on 8 May, 2023``). A turn is named by its ``dia_id``: ``D8:6`` is the sixth
@@ -8,11 +8,13 @@ UTC and its turns are one second apart, in order.
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypedDict
 
+from recollex.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.errors import InputError
 
 _SESSION = re.compile(r"session_(\d+)")
@@ -50,9 +52,28 @@ def load(path: str | Path) -> list[Conversation]:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path} is not JSON: {error}") from error
+    return conversations(raw, path)
+
+
+def conversations(raw: Any, path: str | Path) -> list[Conversation]:
+    """Return the conversations of LoCoMo's JSON; see `load`."""
     if not isinstance(raw, list):
         raise InputError(f"{path} is not LoCoMo's JSON: a list of conversations is expected")
     return [_conversation(item, f"{path}: conversation {n}") for n, item in enumerate(raw, 1)]
+
+
+def matches(content: Any) -> bool:
+    """Return whether this is LoCoMo's JSON."""
+    first = as_dict(as_list(content)[0]) if as_list(content) else {}
+    return "conversation" in first and "sample_id" in first
+
+
+def read(content: Any, reading: Reading) -> Iterator[Object]:
+    """Yield the turns of all conversations, each a document; ids are ``conversation/turn``."""
+    for conversation in conversations(content, "the file"):
+        for turn in conversation.turns:
+            own = {"id": f"{conversation.id}/{turn['id']}", "document_id": conversation.id}
+            yield {**turn, **own, "at": turn["at"].isoformat()}
 
 
 def session_time(written: str) -> datetime:

@@ -1,0 +1,133 @@
+"""The conditions on facts that `find`, `count` and `value_counts` take as keyword arguments."""
+
+import difflib
+import inspect
+from collections.abc import Sequence
+from typing import Any, TypedDict, TypeVar, cast, get_type_hints
+
+from recollex.api import valid_times
+from recollex.api.arguments import checked_id, one_or_more
+from recollex.api.valid_times import Interval
+from recollex_engine.domain.intervals import EVERY, Box, overlapping, related, within
+from recollex_engine.domain.literals import Object
+from recollex_engine.domain.time_conditions import TimeCondition, read_end, read_start
+from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.facts.fact_selection import FactConditions
+from recollex_engine.facts.fact_view import FactView
+
+Method = TypeVar("Method")
+
+
+class FactFilters(TypedDict, total=False):
+    """What a fact must meet; all conditions that are given must hold.
+
+    subject, predicate: it has these. object: an entity's name, or a literal. evidence: ids of
+    memories; it cites one of them.
+
+    start, end: when it began or ceased to be true: a time, such as "2024" or "2002-02", or a dict
+    of the operators lt, le, eq, ge, gt and exists. What each means between times of different
+    precision is the table of `recollex_engine` at ``domain.time_conditions``.
+
+    during: an interval that holds its valid time. overlaps: an interval that shares a moment with
+    it. relation: how the valid time lies to the interval ``to``, one of Allen's relations:
+    "before", "meets", "overlaps", "starts", "during", "finishes", "equals", and "after", "met_by",
+    "overlapped_by", "started_by", "contains", "finished_by".
+    """
+
+    subject: str | None
+    predicate: str | None
+    object: Object | None
+    evidence: str | Sequence[str] | None
+    start: TimeCondition | None
+    end: TimeCondition | None
+    during: Interval | None
+    overlaps: Interval | None
+    relation: str | None
+    to: Interval | None
+
+
+_KINDS = get_type_hints(FactFilters)
+_ELSEWHERE = dict.fromkeys(("k", "n", "top_k", "size"), "limit") | {
+    "order": "order_by",
+    "ordering": "order_by",
+    "reverse": "descending",
+    "start_time": "start",
+    "end_time": "end",
+    "at": "as_world",
+}
+"""What other libraries call some arguments of these methods, and their names here."""
+
+
+def read_conditions(called: str, given: FactFilters, view: FactView, agent: str) -> FactConditions:
+    """Return the conditions of a call of the method ``called`` on a view.
+
+    Raises `InputError`, `UnknownIdError` for evidence that is not there, and `TypeError` for an
+    unknown argument.
+    """
+    values = cast(dict[str, Any], given)
+    for name in values:
+        if name not in _KINDS:
+            near = difflib.get_close_matches(name, _KINDS, 1)
+            near = [_ELSEWHERE[name]] if name in _ELSEWHERE else near
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{called}() got an unexpected keyword argument {name!r}{hint}")
+    get = values.get
+    subject, predicate, evidence = get("subject"), get("predicate"), get("evidence")
+    return FactConditions(
+        subject=None if subject is None else checked_id(subject, "subject"),
+        predicate=None if predicate is None else checked_id(predicate, "predicate"),
+        object=get("object"),
+        evidence=None
+        if evidence is None
+        else _memories(view, one_or_more(evidence, "evidence"), agent),
+        valid=_valid(values),
+    )
+
+
+def _valid(values: dict[str, Any]) -> Box:
+    """Return the bounds of the valid time."""
+    get = values.get
+    valid = EVERY
+    if (start := get("start")) is not None:
+        valid &= Box(start=read_start(start))
+    if (end := get("end")) is not None:
+        valid &= Box(end=read_end(end))
+    if (during := get("during")) is not None:
+        valid &= within(valid_times.span(during, "during"))
+    if (overlaps := get("overlaps")) is not None:
+        valid &= overlapping(valid_times.span(overlaps, "overlaps"))
+    relation, to = get("relation"), get("to")
+    if (relation is None) != (to is None):
+        raise InputError("relation and to go together: relation='before', to=(start, end)")
+    if relation is not None:
+        valid &= related(relation, valid_times.span(to, "to"))
+    return valid
+
+
+def _memories(view: FactView, ids: Sequence[str], agent: str) -> list[int]:
+    """Return the rows of every version of these memories."""
+    columns = view.columns
+    known = columns.array("id")[: view.memories]
+    found: list[int] = []
+    for id in ids:
+        key = columns.dictionary["ids"].get(id)
+        versions = [] if key is None else (known == key).nonzero()[0].tolist()
+        if not versions:
+            raise UnknownIdError(id, agent)
+        found += versions
+    return found
+
+
+def takes_conditions(method: Method) -> Method:
+    """Show the conditions in the signature of a method that has ``**conditions``."""
+    shown = inspect.signature(cast(Any, method))
+    kept = [each for each in shown.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in _KINDS.items()
+    ]
+    first = sum(each.kind is not each.KEYWORD_ONLY for each in kept)
+    cast(Any, method).__signature__ = shown.replace(
+        parameters=[*kept[:first], *more, *kept[first:]]
+    )
+    return method

@@ -1,0 +1,98 @@
+"""The subcommand `facts`: find or count facts by their parts and times."""
+
+import json
+from datetime import tzinfo
+from typing import Any
+
+from recollex.api.iso_times import find_zone, parse_time
+from recollex.cli.existing_store import existing_agent
+from recollex.cli.fact_commands import fact_line
+from recollex.cli.parser import Arguments
+from recollex.cli.terminal import printable, say
+from recollex.cli.time_options import time_option
+from recollex_engine.domain.literals import Text
+from recollex_engine.domain.time_conditions import OPERATORS, read_period
+from recollex_engine.errors import InputError
+
+
+def facts(arguments: Arguments) -> int:
+    """Print the facts that meet all conditions; 1 if there are none."""
+    with existing_agent(arguments) as agent:
+        if agent is None:
+            return 1
+        asked = _conditions(arguments)
+        if arguments.count or arguments.distinct is not None:
+            count = agent.facts.count(distinct=arguments.distinct, **asked)
+            print(json.dumps({"count": count}) if arguments.json else f"{count:,}")
+            return 0 if count else 1
+        if arguments.values is not None:
+            counts = agent.facts.value_counts(arguments.values, **asked)
+            if arguments.json:
+                print(json.dumps(counts, ensure_ascii=False))
+            else:
+                for value, many in counts.items():
+                    print(f"{many:>9,}  {printable(value)}")
+            return 0 if counts else _nothing(arguments)
+        found = agent.facts.find(
+            order_by=arguments.order_by,
+            descending=arguments.descending,
+            limit=arguments.limit,
+            offset=arguments.offset,
+            **asked,
+        )
+        for fact in found:
+            said = fact.to_dict()
+            print(
+                json.dumps(said, ensure_ascii=False)
+                if arguments.json
+                else printable(fact_line(said))
+            )
+        return 0 if len(found) else _nothing(arguments)
+
+
+def _nothing(arguments: Arguments) -> int:
+    say(f"{arguments.agent} has no facts like that")
+    return 1
+
+
+def _conditions(arguments: Arguments) -> dict[str, Any]:
+    """Return the conditions that were given, as arguments of the API. Raises `InputError`."""
+    found: dict[str, Any] = {
+        name: getattr(arguments, name)
+        for name in ("subject", "predicate", "object", "evidence")
+        if getattr(arguments, name) is not None
+    }
+    if arguments.literal is not None:
+        if arguments.object is not None:
+            raise InputError("--object names an entity and --literal a literal: give one of them")
+        try:
+            value = json.loads(arguments.literal)
+        except ValueError:
+            raise InputError(
+                f"--literal must be JSON, such as 3 or '\"blue\"', got {arguments.literal[:80]!r}"
+            ) from None
+        found["object"] = Text(value) if isinstance(value, str) else value
+    zone = find_zone(arguments.zone)
+    for end in ("start", "end"):
+        if (given := getattr(arguments, end)) is not None:
+            found[end] = _condition(given, zone, f"--{end}")
+    found |= {name: time_option(arguments, name) for name in ("as_recorded", "as_world")}
+    return found
+
+
+def _condition(given: list[str], zone: tzinfo, name: str) -> dict[str, Any]:
+    """Return the operators of an option that may be given several times."""
+    found: dict[str, Any] = {}
+    for written in given:
+        first, _, rest = written.partition(" ")
+        operator, operand = (first, rest.strip()) if first in OPERATORS else ("eq", written)
+        if operator in found:
+            raise InputError(f"{name} has {operator} twice: {written!r}")
+        if operator == "exists":
+            if operand not in ("true", "false"):
+                raise InputError(f'{name} must be "exists true" or "exists false", got {written!r}')
+            found[operator] = operand == "true"
+        else:
+            is_moment = read_period(operand, name) is None
+            found[operator] = parse_time(operand, zone, name) if is_moment else operand
+    return found

@@ -1,0 +1,88 @@
+"""Which model does a subcommand open a store with? The one that its agent was written with.
+
+A subcommand that embeds nothing loads no model: the model's name stands in for it. So every
+subcommand also works where a program gives the vectors (`recollex.GivenVectors`).
+"""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import recollex
+from recollex.api.store import read_embedder
+from recollex.cli.parser import Arguments
+from recollex_engine.agents.recorded_settings import recorded_settings
+from recollex_engine.domain.settings import Settings
+from recollex_engine.errors import InputError, RecollexError
+from recollex_engine.models.description import DEFAULT_MODEL, known_model
+from recollex_engine.models.stand_in import StandIn
+
+GIVEN = "given-"
+
+
+class CallersVectors(recollex.GivenVectors):
+    """Stands for the program that gives an agent its vectors; says what to do where one is needed.
+
+    >>> CallersVectors(8).fingerprint
+    'given-8'
+    """
+
+    def text_without_vector(self, count: int) -> str:
+        """Return what to say of texts without vectors."""
+        return (
+            "the program that uses this agent gives its vectors, and a text came without one: "
+            f'ingest lines with "embedding": [{self.dimension} numbers], retain in Python with '
+            "embedding=, or move the agent to a model: recollex reembed STORE --model "
+            f"{DEFAULT_MODEL}"
+        )
+
+    def question_without_vector(self) -> str:
+        """Return what to say of a question without a vector."""
+        return (
+            "the program that uses this agent gives its vectors, and the question needs one, too: "
+            "recall in Python with query_embedding=, or move the agent to a model: recollex "
+            f"reembed STORE --model {DEFAULT_MODEL}. recollex list needs no vector"
+        )
+
+
+def embedder_for(arguments: Arguments, key: bytes | None, dimension: int | None = None) -> Any:
+    """Return the embedder to open the store with: as ``--embedder`` says, else the agent's own.
+
+    dimension: of the vectors that are given, for an agent that has recorded nothing.
+    """
+    given = getattr(arguments, "embedder", None)
+    if given is not None:
+        return named_embedder(given)
+    settings = _settings(arguments, key)
+    if settings is None:
+        return None if dimension is None else CallersVectors(dimension)
+    if settings.model.startswith(GIVEN):
+        return CallersVectors(settings.dimension)
+    name = settings.model.split("@")[0]
+    if not hasattr(arguments, "embedder"):  # the subcommand embeds nothing, or almost nothing
+        return StandIn(settings.model, settings.dimension, lambda: read_embedder(name)())
+    return name if known_model(name) else None
+
+
+def named_embedder(given: str) -> Any:
+    """Return the embedder that ``--embedder`` names: a model, or ``given:8`` for given vectors.
+
+    >>> named_embedder("given:8").dimension
+    8
+    """
+    kind, colon, dimension = given.partition(":")
+    if kind != "given" or not colon:
+        return given
+    if not dimension.isdigit():
+        raise InputError(f"--embedder given:N says how long vectors are, got {given!r}")
+    return CallersVectors(int(dimension))
+
+
+def _settings(arguments: Arguments, key: bytes | None) -> Settings | None:
+    """Return the recorded settings of the named agent; None if there are none to read."""
+    name = getattr(arguments, "agent", None) or "default"
+    if not isinstance(name, str):
+        return None
+    with suppress(RecollexError, OSError):  # the opening says what is wrong
+        return recorded_settings(Path(arguments.store), name, key)
+    return None

@@ -1,0 +1,139 @@
+"""What every reader of a file shares: counting what is left out, times, and contents of messages.
+
+A reader is a function ``read(content, reading)`` that yields the objects of JSON lines. What it
+does not understand it counts in ``reading``, and never drops in silence.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any
+
+from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT
+from recollex_engine.domain.turn_content import read_content
+from recollex_engine.errors import InputError
+
+Object = dict[str, Any]
+"""A memory or a turn, with the fields of a line; see `api.jsonl`."""
+PICTURE = "[picture]"
+
+
+@dataclass(slots=True)
+class Reading:
+    """What is read of one file.
+
+    document: the document of turns that name none. left_out: what was not kept, or kept as a note
+    such as "[picture]", and how often. untimed: turns and memories without a time of their own.
+    columns: of a table, what each was taken for.
+    """
+
+    document: str
+    left_out: Counter[str] = field(default_factory=Counter)
+    untimed: int = 0
+    columns: dict[str, str] = field(default_factory=dict)
+    _seen: dict[str, list[bytes]] = field(default_factory=dict, repr=False)
+
+    def skip(self, what: str, count: int = 1) -> None:
+        """Count something that is left out."""
+        if count:
+            self.left_out[what] += count
+
+    def time(self, written: object) -> str | None:
+        """Return a time, in ISO 8601 or in seconds since 1970, as ISO 8601; None if it is none."""
+        if isinstance(written, str):
+            try:
+                return datetime.fromisoformat(written.strip()).isoformat()
+            except ValueError:
+                pass
+        elif isinstance(written, int | float) and not isinstance(written, bool):
+            seconds = written / 1000 if abs(written) > 1e11 else written
+            try:
+                return datetime.fromtimestamp(seconds, UTC).isoformat()
+            except (ValueError, OverflowError, OSError):
+                pass
+        if written not in (None, ""):
+            self.skip("time that cannot be read")
+        return None
+
+    def content(self, content: object) -> str:
+        """Return the text of a message's content: a str, or parts that chat APIs know."""
+        parts = content if isinstance(content, list) else [content]
+        lines = []
+        for part in parts:
+            if part is None:
+                continue
+            try:
+                said = read_content([part], "content").strip()
+            except InputError:
+                kind = part.get("type") if isinstance(part, dict) else type(part).__name__
+                self.skip(f"part of type {kind}")
+                continue
+            if said == PICTURE:
+                self.skip("picture")
+            lines.append(said)
+        return "\n".join(line for line in lines if line)
+
+    def checked(self, each: Object, what: str) -> Iterable[Object]:
+        """Yield an object that can be retained; count one without a text, or with too long a one.
+
+        Absent fields are left out, and one without a time is counted. An id that stands again in
+        the file is counted if it names the same text, and else gets a number: "m1", "m1#2".
+        """
+        kept = {name: value for name, value in each.items() if value not in (None, "", [], {})}
+        text = kept.get("text", kept.get("content"))
+        if not (isinstance(text, str) and text.strip()) and "tool_calls" not in kept:
+            self.skip(f"{what} without a text")
+            return
+        if isinstance(text, str) and not _is_unicode(text):
+            self.skip(f"{what} with broken characters")
+            for name in ("text", "content"):
+                if name in kept:
+                    kept[name] = kept[name].encode("utf-8", "replace").decode()
+        if isinstance(text, str) and len(text) > MAX_TEXT:
+            self.skip(f"{what} of more than {MAX_TEXT:,} characters")
+            return
+        for name in ("context", "document_id", "name", "speaker", "id"):
+            if name in kept:
+                kept[name] = str(kept[name])[:MAX_NAME]
+        if "id" in kept and not self._is_new(kept):
+            self.skip(f"{what} that stands twice")
+            return
+        if "at" not in kept and "event_at" not in kept:
+            self.untimed += 1
+        yield kept
+
+    def _is_new(self, kept: Object) -> bool:
+        """Return whether an object was not read before; give it an id of its own if it needs one.
+
+        Of each id the digests of its texts are kept: 150 bytes or so for a memory.
+        """
+        said = f"{kept.get('text', kept.get('content'))} {kept.get('tool_calls')}"
+        digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        seen = self._seen.setdefault(kept["id"], [])
+        if digest in seen:
+            return False
+        seen.append(digest)
+        if len(seen) > 1:
+            end = f"#{len(seen)}"
+            kept["id"] = kept["id"][: MAX_NAME - len(end)] + end
+        return True
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a pair of surrogates, as cut texts have
+        return False
+    return True
+
+
+def as_dict(value: object) -> dict[str, Any]:
+    """Return a dict as it is, and an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """Return a list as it is, and an empty one for anything else."""
+    return value if isinstance(value, list) else []

@@ -1,0 +1,17 @@
+"""`recollex.errors` is a module, and has every error that is raised."""
+
+import inspect
+
+import recollex
+import recollex.errors
+from recollex_engine import errors as raised
+
+
+def test_every_error_can_be_imported_from_recollex_errors():
+    kinds = {
+        name: kind
+        for name, kind in inspect.getmembers(raised, inspect.isclass)
+        if kind.__module__ == raised.__name__
+    }
+    assert {name: getattr(recollex.errors, name) for name in recollex.errors.__all__} == kinds
+    assert recollex.errors.RecollexError is kinds["RecollexError"]

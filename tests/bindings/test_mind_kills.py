@@ -1,0 +1,160 @@
+"""Killed at any moment of thinking, consolidating or resolving: nothing is half there or twice."""
+
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recollex
+from tests.bindings.word_vectors import WordVectors
+from tests.scripted_llm import Step, scripted
+
+START = datetime(2024, 5, 1, tzinfo=UTC)
+
+
+def opened(folder: Path, **options: Any) -> recollex.Store:
+    return recollex.open(folder, embedder=WordVectors(), **options)
+
+
+def fill(folder: Path) -> None:
+    with opened(folder) as store:
+        ann = store.agent("ann")
+        for number in range(12):
+            when = START + timedelta(days=number)
+            ann.retain(f"Alice Chen met Caro{number}line.", id=f"a{number}", event_at=when)
+            ann.retain(f"Then Alice saw Caro{number}.", id=f"b{number}", event_at=when)
+            ann.events.add(f"It rained {number}.", span=(when, when + timedelta(hours=1)))
+
+
+def killed_in(work: Callable[[], object], seconds: float) -> bool:
+    """Do some work in a child, and kill it after so many seconds; return whether it was killed."""
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(20)
+        work()
+        os._exit(0)
+    timer = threading.Timer(seconds, kill, (pid,))
+    timer.start()
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    timer.cancel()
+    return code == -signal.SIGKILL
+
+
+def kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def consolidate(folder: Path) -> None:
+    with opened(folder) as store:
+        store.agent("ann").events.consolidate(age=timedelta(0), threshold=1.0)
+
+
+def resolve(folder: Path) -> None:
+    with opened(folder) as store:
+        store.agent("ann").facts.resolve_entities()
+
+
+def state(folder: Path) -> tuple[Sequence[str], Sequence[str], Sequence[str], int]:
+    with opened(folder) as store:
+        ann = store.agent("ann")
+        assert ann.verify().ok
+        return (
+            sorted(event.summary for event in ann.events.find()),
+            sorted(episode.title for episode in ann.events.episodes()),
+            sorted(each.name for each in ann.facts.entities(mentioned=True)),
+            ann.count(),
+        )
+
+
+@pytest.mark.parametrize("work", [consolidate, resolve])
+def test_a_job_that_is_killed_is_done_or_not_and_goes_on(
+    tmp_path: Path, work: Callable[[Path], None]
+) -> None:
+    fill(tmp_path / "filled")
+    before = state(tmp_path / "filled")
+    shutil.copytree(tmp_path / "filled", tmp_path / "whole")
+    began = time.monotonic()
+    work(tmp_path / "whole")
+    lasts = time.monotonic() - began
+    after = state(tmp_path / "whole")
+    assert after[:3] != before[:3]
+    kills = 0
+    for part in (0.0, 0.2, 0.4, 0.7, 1.0):
+        folder = tmp_path / f"killed-{part}"
+        shutil.copytree(tmp_path / "filled", folder)
+        kills += killed_in(lambda folder=folder: work(folder), lasts * part)
+        assert state(folder) in (before, after)
+        work(folder)
+        assert state(folder) == after
+    assert kills
+
+
+@pytest.mark.skipif(
+    find_spec("openai") is None or find_spec("pydantic") is None,
+    reason="needs the extra: recollex[llm]",
+)
+def test_thinking_that_is_killed_forms_no_opinion_twice(tmp_path: Path) -> None:
+    opinions = ["Rain is good.", "Sun is better.", "Fog is best."]
+    formed = {
+        "opinions": [
+            {"text": text, "confidence": 0.7, "reasons": [], "evidence": ["m1"], "supersedes": None}
+            for text in opinions
+        ]
+    }
+    delays, child = [0.0, 0.002, 0.005, 0.01, 0.03], [0]
+
+    def script(sent: Any) -> Step:
+        if "response_format" not in sent:
+            return Step("Rain is good [m1].")
+        if child[0] and delays[0] == 0:
+            kill(child[0])  # before it has the opinions
+        elif child[0]:
+            threading.Timer(delays[0], kill, (child[0],)).start()
+        return Step(formed)
+
+    def think(folder: Path, url: str) -> None:
+        with (
+            recollex.llm("m", base_url=url, attempts=1) as llm,
+            opened(folder, llm=llm) as store,
+        ):
+            store.agent("ada").think("Is rain good?", min_confidence=0.0)
+
+    folder = tmp_path / "memory"
+    for each in (folder, tmp_path / "warm"):
+        with opened(each) as store:
+            store.agent("ada").retain("Rain fills the wells.", id="well")
+    with scripted(script) as served:
+        think(tmp_path / "warm", served.url)  # so that no child loads the client
+        kills = 0
+        while delays:
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(20)
+                time.sleep(0.02)
+                think(folder, served.url)
+                os._exit(0)
+            child[0] = pid
+            kills += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+            delays.pop(0)
+            with opened(folder) as store:
+                ada = store.agent("ada")
+                held = [each.text for each in ada.opinions.find()]
+                assert set(held) <= set(opinions) and len(held) == len(set(held))
+                assert ada.get("well").text == "Rain fills the wells."
+                assert ada.verify().ok
+        assert kills
+        child[0] = 0
+        think(folder, served.url)
+    with opened(folder) as store:
+        held = [each.text for each in store.agent("ada").opinions.find()]
+        assert sorted(held) == sorted(opinions)
