@@ -1,7 +1,8 @@
 """How fast does an agent find a fact as of a moment, all facts as of one, the history of one?
 
 Claim: at 1,000,000 versions of 250,000 facts a point-in-time look-up takes at most 20 us (p50), a
-snapshot at most 150 ms, the history of one fact at most 50 us (p50).
+snapshot at most 150 ms, the history of one fact at most 50 us (p50), and `find` with operators on
+start and end at most 100 us (p50), with and without a subject, also as of then.
 
 Command: python -m bench.facts [--versions 1000000] [--json] [--out FILE]
 
@@ -10,12 +11,14 @@ compared with a naive model that keeps every version in a list.
 
 Each fact is recorded and then corrected three times, at moments in random order. Subjects are drawn
 from 50,000 entities; objects are numbers or drawn from 5,000 entities. Half of the cuts name a
-valid time too.
+valid time too. A fact that was found is read when it is used. `first` is the first question of its
+kind after opening, which may sort a column of all versions.
 """
 
 import contextlib
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -33,6 +36,8 @@ SUBJECTS = 50_000
 OBJECTS = 5_000
 CHECKED = 500
 LOOKUPS = 20_000
+SELECTIONS = 2_000
+SELECTED = 12
 SNAPSHOTS = 15
 SEED = 11
 START = datetime(2020, 1, 1, tzinfo=UTC)
@@ -126,6 +131,69 @@ def check(agent: recollex.Agent, model: dict[str, list[Version]]) -> None:
         }
 
 
+def check_selections(agent: recollex.Agent, model: dict[str, list[Version]]) -> None:
+    """Compare pages and counts of `find` with a filter of the model."""
+    rng = np.random.default_rng(SEED + 3)
+    last = max(version[0] for versions in model.values() for version in versions)
+    for _ in range(SELECTED):
+        cut = int(rng.integers(0, last + 1))
+        world = int(rng.integers(0, 30)) if rng.integers(2) else None
+        first, end = sorted(rng.integers(0, 30, 2).tolist())
+        seen = [expected(versions, cut, world) for versions in model.values()]
+        starts = sorted(v[2] for v in seen if v is not None and v[2] >= first and v[3] <= end)
+        asked: dict[str, Any] = {
+            "start": {"ge": f"{2000 + first}"},
+            "end": {"lt": f"{2000 + end}"},
+            "as_recorded": START + cut * STEP,
+            "as_world": None if world is None else YEARS[world],
+        }
+        assert agent.facts.count(**asked) == len(starts)
+        page = agent.facts.find(**asked, order_by="start", limit=10, offset=3)
+        assert [fact.valid[0] for fact in page] == [YEARS[start] for start in starts[3:13]]
+
+
+def selections(agent: recollex.Agent, cuts: list[datetime]) -> dict[str, dict[str, float]]:
+    """Return the microseconds of `find` and `count` by several kinds of conditions."""
+    rng = np.random.default_rng(SEED + 4)
+    years = [f"{year}" for year in rng.integers(2000, 2020, SELECTIONS).tolist()]
+    subjects = [f"subject {n}" for n in rng.integers(0, SUBJECTS, SELECTIONS).tolist()]
+    objects = [f"object {n}" for n in rng.integers(0, OBJECTS, SELECTIONS).tolist()]
+    find, count = agent.facts.find, agent.facts.count
+    asked: dict[str, Callable[[int], Any]] = {
+        "of a subject, begun by a year": lambda n: find(
+            subject=subjects[n], start={"le": years[n]}, order_by="start", limit=10
+        ),
+        "of an object, the latest to end": lambda n: find(
+            object=objects[n], order_by="end", descending=True, limit=1
+        ),
+        "ten begun in a year or later": lambda n: find(
+            start={"ge": years[n]}, order_by="start", limit=10
+        ),
+        "ten true in a year": lambda n: find(
+            start={"le": years[n]}, end={"ge": years[n]}, limit=10
+        ),
+        "the same, as of then": lambda n: find(
+            start={"le": years[n]}, end={"ge": years[n]}, limit=10, as_recorded=cuts[n]
+        ),
+        "the same, and the ten are read": lambda n: list(
+            find(start={"le": years[n]}, end={"ge": years[n]}, limit=10, as_recorded=cuts[n])
+        ),
+        "how many began in a year": lambda n: count(start=years[n]),
+    }
+    found = {}
+    for name, ask in asked.items():
+        started = time.perf_counter()
+        ask(0)
+        first = time.perf_counter() - started
+        taken = []
+        for number in range(SELECTIONS):
+            before = time.perf_counter_ns()
+            ask(number)
+            taken.append((time.perf_counter_ns() - before) / 1000)
+        found[name] = {**percentiles(taken), "first": 1e6 * first}
+    return found
+
+
 def measure(folder: Path, count: int) -> dict[str, Any]:
     embedder = recollex.GivenVectors(8)
     with recollex.open(folder, embedder=embedder, durability="off") as store:
@@ -142,6 +210,7 @@ def measure(folder: Path, count: int) -> dict[str, Any]:
     with recollex.open(folder, embedder=embedder) as store:
         agent = store.agent("bench")
         check(agent, model)
+        check_selections(agent, model)
         rng = np.random.default_rng(SEED + 2)
         ids = list(model)
         last = -(-count // A_TRANSACTION) - 1
@@ -170,6 +239,7 @@ def measure(folder: Path, count: int) -> dict[str, Any]:
             before = time.perf_counter_ns()
             list(agent.facts.find(subject=subject, predicate="is"))
             subjects.append((time.perf_counter_ns() - before) / 1000)
+        selected = selections(agent, cuts)
     used = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return {
         "versions": count,
@@ -182,6 +252,7 @@ def measure(folder: Path, count: int) -> dict[str, Any]:
         "history_us": percentiles(histories),
         "snapshot_ms": percentiles(snapshots),
         "facts_of_a_subject_us": percentiles(subjects),
+        "selections_us": selected,
     }
 
 
@@ -212,11 +283,21 @@ def page(run: dict[str, Any]) -> Page:
                 [{"question": name, **us} for name, us in asked.items()],
                 Plot("bars", "question", "p50", unit="p50 us"),
             ),
+            Section(
+                "Facts by start and end, us",
+                [{"facts": name, **us} for name, us in run["selections_us"].items()],
+                Plot("bars", "facts", "p50", unit="p50 us"),
+            ),
             Section("Taking in", [held]),
         ],
         [
             Bound("a fact at a point in time, p50 us", run["lookup_us"]["p50"], 20),
             Bound("the history of one fact, p50 us", run["history_us"]["p50"], 50),
+            *(
+                Bound(f"{name}, p50 us", us["p50"], 100)
+                for name, us in run["selections_us"].items()
+                if "read" not in name and not name.startswith("how many")
+            ),
             Bound("a snapshot, p50 ms", run["snapshot_ms"]["p50"], 150),
         ],
         [],

@@ -55,13 +55,19 @@ STAGES = {
     "budget": "Token budget filtering",
 }
 PRINTED = {
-    "embed": "60 (GPU)",
-    "fusion": "1",
-    "rerank": "0 to 80",
-    "diversity": "1",
-    "budget": "1",
+    "embed": ("5, with the parsing", "60 (GPU)"),
+    "parse": ("in the 5 above; 3.1.4: < 5", ""),
+    "semantic": ("30 to 50, the four together", "30 to 50, the four together"),
+    "keyword": ("in those; 3.1.2: about 5", "in those"),
+    "graph": ("in those", "in those"),
+    "temporal": ("in those", "in those"),
+    "fusion": ("1", "1"),
+    "rerank": ("0 to 80", "0 to 80"),
+    "diversity": ("1", "1"),
+    "budget": ("1", ""),
 }
-"""Milliseconds printed in Memora 3.5 and 5.2."""
+"""Milliseconds printed in Memora 3.5 and in its 5.2."""
+TOTALS = {"Heuristic": ("40 to 60", "92"), "Cross-encoder": ("120 to 140", "192")}
 LATE = ("fusion", "satf", "rerank", "diversity", "budget")
 LATE_STAGES = presets.Preset(
     name="late stages",
@@ -120,10 +126,11 @@ def measure(
 
 def section(title: str, spent: Timed) -> Section:
     printed = {shown: PRINTED[name] for name, shown in STAGES.items() if name in PRINTED}
-    rows = [
-        row | {"Memora prints": printed.get(row["stage"], "")}
-        for row in [*spent.rows(STAGES, 1000), spent.total("Total", 1000)]
-    ]
+    printed["Total"] = next(both for kind, both in TOTALS.items() if title.startswith(kind))
+    rows = []
+    for row in [*spent.rows(STAGES, 1000), spent.total("Total", 1000)]:
+        first, second = printed.get(row["stage"], ("", ""))
+        rows.append(row | {"Memora 3.5": first, "Memora 5.2": second})
     plot = Plot("bars", "stage", "p50", unit="p50, ms")
     return Section(f"{title}, {len(spent.whole)} questions, ms", rows, plot)
 

@@ -38,6 +38,7 @@ from bench.lib.drawing import Plot
 from bench.lib.kept_stores import AGENT, add_arguments, made_up_store
 from bench.lib.latency import Bound, Page, Section, System, claim, finish, parse, race
 from bench.lib.rundata import percentiles, process_memory
+from bench.lib.storage_parts import PARTS, storage_parts
 
 QUESTIONS = 200
 CALLERS = (1, 16, 100)
@@ -57,6 +58,7 @@ def main() -> None:
     sizes: list[dict[str, Any]] = []
     callers: list[dict[str, Any]] = []
     checkpoints: list[dict[str, Any]] = []
+    parts: list[dict[str, Any]] = []
     for rows in arguments.rows:
         with made_up_store(arguments.stores, rows) as agent:
             asked = [q.fields() for q in made_up.questions(rows, QUESTIONS)]
@@ -72,12 +74,14 @@ def main() -> None:
                 **resident(path, asked),
             }
         )
+        [agent_folder] = (path / "agents").iterdir()
+        parts.append({"memories": rows} | per_thousand(storage_parts(agent_folder), rows))
         if rows >= 100_000:
             checkpoints += checkpoint(path, rows)
         if chat.path_in(arguments.data).exists() and 10_000 <= rows <= chat.MOST:
             with messages(arguments, rows) as (agent, asked):
                 recalls += whole("irc", agent, asked)
-    finish(page(recalls, sizes, callers, checkpoints), arguments)
+    finish(page(recalls, sizes, callers, checkpoints, parts), arguments)
 
 
 @contextmanager
@@ -230,11 +234,56 @@ def checkpoint(path: Path, rows: int) -> list[dict[str, Any]]:
     return found
 
 
+def per_thousand(sizes: dict[str, int], rows: int) -> dict[str, float]:
+    """Return the megabytes of each part for 1,000 memories."""
+    return {name: size / rows / 1000 for name, size in sizes.items()}
+
+
+def statements(
+    recalls: list[dict[str, Any]], callers: list[dict[str, Any]], parts: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return what Memora 5.3 states, twelve rows, and what was measured for each here."""
+    p50 = {r["memories"]: r["p50 ms"] for r in recalls if r["system"] == "made up, default"}
+    many = {(r["memories"], r["callers"]): r for r in callers}
+    most = max(p50, default=0)
+    busy = many.get((most, 100))
+    stored = next((r for r in parts if r["memories"] == 1000), parts[-1] if parts else {})
+
+    def ms(memories: int) -> Any:
+        return p50.get(memories, "not run")
+
+    def mb(*names: str) -> Any:
+        return sum(stored[name] for name in names) if stored else "not run"
+
+    told: list[tuple[str, str, Any]] = [
+        ("10,000 memories: retrieval, ms", "< 100", ms(10_000)),
+        ("100,000 memories: retrieval, ms", "< 150", ms(100_000)),
+        ("1,000,000 memories: retrieval, ms", "shard by agent", ms(1_000_000)),
+        ("concurrent requests", "100", busy["callers"] if busy else "not run"),
+        ("connections of a search", "2 to 4", "none: in the process"),
+        ("overload", "a semaphore", "threads wait; a server answers 503"),
+        (
+            f"100 callers, {most:,} memories: recalls/s",
+            "",
+            busy["recalls/s"] if busy else "not run",
+        ),
+        ("1,000 memories: embeddings, MB", "1.5 (float32)", mb("embeddings", "vector index")),
+        ("1,000 memories: links, MB", "5", mb("links")),
+        ("1,000 memories: metadata, MB", "1", mb("metadata", "texts", "words", "other")),
+        ("1,000 memories: log, MB", "", mb("log")),
+        ("1,000 memories: total, MB", "7.5", mb(*PARTS)),
+    ]
+    return [
+        {"statement": name, "Memora 5.3": printed, "here": here} for name, printed, here in told
+    ]
+
+
 def page(
     recalls: list[dict[str, Any]],
     sizes: list[dict[str, Any]],
     callers: list[dict[str, Any]],
     checkpoints: list[dict[str, Any]],
+    parts: list[dict[str, Any]],
 ) -> Page:
     bounds = []
     for row in recalls:
@@ -254,6 +303,11 @@ def page(
         Section("A whole recall, to the ids (Memora: < 100 ms, 150 at 100,000)", recalls, curves),
         Section("Concurrent callers, default preset", callers, curves),
         Section("Storage and memory", sizes),
+        Section(
+            "Storage by part, MB per 1,000 memories (Memora: embeddings 1.5, links 5, metadata 1)",
+            parts,
+        ),
+        Section("Memora 5.3, statement by statement", statements(recalls, callers, parts)),
     ]
     if checkpoints:
         sections.append(

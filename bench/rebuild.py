@@ -43,7 +43,7 @@ from bench import rebuild
 with recollex.open(sys.argv[1], embedder=rebuild.embedder()) as store:
     agent = store.agent(rebuild.AGENT)
     for batch in itertools.cycle(rebuild.later()):
-        print(len(agent.retain(**batch)), flush=True)
+        print(len(agent.retain_many(**batch)), flush=True)
 """
 
 

@@ -48,6 +48,20 @@ STAGES = {
 }
 
 
+EXPECTED = {
+    "embed": 12,
+    "semantic": 35,
+    "keyword": 8,
+    "graph": 42,
+    "parse": 15,
+    "fusion": 2,
+    "rerank": 35,
+    "budget": 3,
+}
+"""Milliseconds at p50 of TEMPR's Table 1: placeholders ("TODO: e.g."), no measurement."""
+EXPECTED_TOTAL = {"three-way": 148, "four-way": 168}
+
+
 def main() -> None:
     parser = parse(__doc__)
     add_arguments(parser)
@@ -104,6 +118,9 @@ def page(measured: dict[str, dict[str, Timed]]) -> Page:
             if not spent.whole:
                 continue
             rows = [*spent.rows(STAGES, 1000), spent.total(f"Total ({kind})", 1000)]
+            shown = {STAGES[stage]: f"e.g. {ms}" for stage, ms in EXPECTED.items()}
+            shown[f"Total ({kind})"] = f"e.g. {EXPECTED_TOTAL[kind]}"
+            rows = [row | {"TEMPR's placeholder": shown.get(row["stage"], "")} for row in rows]
             sections.append(
                 Section(
                     f"{name}, {kind}, {len(spent.whole)} questions, ms",

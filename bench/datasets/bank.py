@@ -35,6 +35,7 @@ class Query:
     evidence: ids of turns, or of documents if the bank's ``unit`` says so; empty if the set gives
     none. visible: the number of turns, from the first, that are in memory when it is asked.
     answerable: False if the set says that its bank holds no answer, even if it names evidence.
+    answers: what the set answers, each in a wording that is right; empty if it gives none.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Query:
     visible: int
     split: Split
     answerable: bool = True
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

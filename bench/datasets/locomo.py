@@ -3,7 +3,7 @@
 A conversation is a bank, and each of its sessions is a document. Questions are asked when it has
 ended. Category 5 ("adversarial") names the wrong person: it has evidence, but no answer. A
 question's ``evidence`` names turns by their ``dia_id``. The turns are read by
-`recollex.cli.locomo`.
+`recollex.imports.locomo`.
 
 From github.com/snap-research/locomo, ``data/locomo10.json``; SHA-256
 79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4.
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.datasets.bank import Bank, Query, Turn
-from recollex.cli import locomo
+from recollex.imports import locomo
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 """LoCoMo's numbers for the kinds of question."""
@@ -165,6 +165,7 @@ def _bank(conversation: locomo.Conversation, questions: list[dict[str, object]],
                 len(turns),
                 "dev" if n < DEVELOPMENT else "report",
                 answerable=number != 5,
+                answers=() if number == 5 else (str(question.get("answer", "")),),
             )
         )
     agent = " and ".join(dict.fromkeys(turn["speaker"] for turn in turns))

@@ -1,14 +1,15 @@
 """LongMemEval (Wu et al., ICLR 2025): a question and its haystack of chat sessions.
 
 The published schema: a list of items with ``question_id``, ``question_type``, ``question``,
-``question_date``, ``haystack_session_ids``, ``haystack_dates``, ``haystack_sessions`` (lists of
-turns with ``role``, ``content`` and, in sessions that hold evidence, ``has_answer``) and
-``answer_session_ids``. Each question is a bank, each session is a document, and evidence is
-documents. Turns of a session are 20 seconds apart. Abstention questions (``_abs`` in their id) are
-not answerable.
+``question_date``, ``answer``, ``haystack_session_ids``, ``haystack_dates``,
+``haystack_sessions`` (lists of turns with ``role``, ``content`` and, in sessions that hold
+evidence, ``has_answer``) and ``answer_session_ids``. Each question is a bank, each session is a
+document, and evidence is documents. Turns of a session are 20 seconds apart. Abstention questions
+(``_abs`` in their id) are not answerable.
 
-From github.com/xiaowu0162/LongMemEval, ``longmemeval_s_cleaned.json``. The file was not available,
-so there is no checksum and no run yet.
+From github.com/xiaowu0162/LongMemEval, ``longmemeval_s_cleaned.json``, or ``longmemeval_m`` with
+about 500 sessions a question instead of 40. The files were not available, so there is no checksum
+and no run yet.
 """
 
 import json
@@ -18,7 +19,12 @@ from typing import Any
 
 from bench.datasets.bank import Bank, Query, Split, Turn, halves
 
-FILES = ("longmemeval_s_cleaned.json", "longmemeval_s.json", "longmemeval_s", "longmemeval.json")
+SIZES = ("s", "m")
+FILES = (
+    *(f"longmemeval_{size}{ending}" for size in SIZES for ending in ("_cleaned.json", ".json", "")),
+    "longmemeval.json",
+)
+"""The names of the file, in the order in which they are looked for: S before M."""
 BETWEEN_TURNS = timedelta(seconds=20)
 
 
@@ -87,6 +93,7 @@ def _bank(item: dict[str, Any], split: Split) -> Bank:
         len(turns),
         split,
         answerable="_abs" not in item["question_id"],
+        answers=(str(item["answer"]),) if "answer" in item else (),
     )
     return Bank(
         "longmemeval", item["question_id"], "user", tuple(turns), (query,), "document", notes

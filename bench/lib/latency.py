@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.lib.drawing import Plot, draw
-from bench.lib.rundata import environment, percentiles
+from bench.lib.rundata import environment, number, percentiles
 from recollex_engine.recall.question_reading import forget_readings
 
 THREADS = (
@@ -235,12 +235,3 @@ def table(rows: Sequence[Mapping[str, Cell]]) -> list[str]:
         cells = [number(row[name]) if name in row else "" for name in columns]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
-
-
-def number(cell: Cell) -> str:
-    """Return a cell's text: three significant digits, with separators of thousands."""
-    if not isinstance(cell, int | float) or isinstance(cell, bool):
-        return str(cell)
-    if isinstance(cell, int) or abs(cell) >= 100:
-        return f"{cell:,.0f}"
-    return f"{cell:.3g}"

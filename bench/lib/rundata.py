@@ -1,4 +1,4 @@
-"""What every table needs: the machine it was measured on, percentiles, a process's memory."""
+"""What every table needs: the machine, percentiles, a process's memory, and numbers as text."""
 
 import os
 import platform
@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from recollex_engine.text.token_counter import open_counter
+
 PACKAGES = ("numpy", "numba", "usearch", "onnxruntime", "tokenizers", "tiktoken")
 
 
 def environment() -> dict[str, Any]:
-    """Return the machine, the versions and the load at the start of a run."""
+    """Return the machine, the versions, the load at the start of a run, and what counts tokens."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -25,6 +27,7 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": platform.platform(),
         "load": os.getloadavg()[0],
+        "token_counter": open_counter(len).name,
         "versions": {name: version(name) for name in PACKAGES},
     }
 
@@ -40,3 +43,12 @@ def process_memory() -> dict[str, float]:
     pairs = [line.split(":", 1) for line in lines]
     wanted = ("VmRSS", "RssAnon", "VmHWM")
     return {name: int(value.split()[0]) / 1024 for name, value in pairs if name in wanted}
+
+
+def number(cell: str | int | float) -> str:
+    """Return a cell's text: three significant digits, with separators of thousands."""
+    if not isinstance(cell, int | float) or isinstance(cell, bool):
+        return str(cell)
+    if isinstance(cell, int) or abs(cell) >= 100:
+        return f"{cell:,.0f}"
+    return f"{cell:.3g}"

@@ -49,9 +49,11 @@ from recollex_engine.ranking.confidence import Signs
 SETS = (
     *("locomo", "realmem", "lifebench", "timeqa", "musique", "2wiki", "scifact"),
     *("assistant_chats", "documents_through_chat", "household", "updates", "office", "diary_en"),
-    *("passages_de", "passages_es", "passages_zh", "everyday"),
+    *("passages_de", "passages_es", "everyday"),
 )
-"""Sets on whose development halves the weights are fitted: conversations, documents, languages."""
+"""Sets on whose development halves the weights are fitted: conversations, documents, languages.
+
+Questions in other scripts than the Latin one have no confidence."""
 BANKS = 6
 """The most banks of a set that are asked."""
 QUESTIONS = 30

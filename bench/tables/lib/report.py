@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench.lib.drawing import COLOURS, Bar, bars_height, colours_of, draw_bars, new_panels, save
 from bench.lib.rundata import environment
 from bench.tables.lib.metrics import Difference, Interval
 
@@ -74,7 +75,7 @@ def keep(table: Table, path: Path | None) -> None:
 
 
 def as_json(table: Table) -> dict[str, Any]:
-    """Return the table as JSON values."""
+    """Return the table as JSON values, with four decimals: intervals are wider than that."""
     return {
         "claim": table.claim,
         "settings": dict(table.settings),
@@ -83,7 +84,9 @@ def as_json(table: Table) -> dict[str, Any]:
                 "title": section.title,
                 "rows": [
                     {
-                        name: cell if isinstance(cell, str | float | int) else asdict(cell)
+                        name: _rounded(
+                            cell if isinstance(cell, str | float | int) else asdict(cell)
+                        )
                         for name, cell in row.items()
                     }
                     for row in section.rows
@@ -93,6 +96,12 @@ def as_json(table: Table) -> dict[str, Any]:
         ],
         "remarks": list(table.remarks),
     }
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(part) for name, part in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def markdown(table: Table) -> str:
@@ -120,32 +129,28 @@ def _cell(cell: Cell) -> str:
 
 
 def draw(sections: Sequence[Section], path: Path) -> None:
-    """Draw one panel for each section, bars or a curve; the same table gives the same bytes."""
-    try:
-        import matplotlib
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise SystemExit("plots need matplotlib: pip install 'recollex[bench]'") from error
+    """Draw one panel for each section, bars or a curve; the same table gives the same bytes.
 
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "recollex"
-    most = max(len(section.rows) for section in sections)
-    across = min(3, len(sections))
-    down = -(-len(sections) // across)
-    size = (4.5 * across, down * (1.2 + 0.22 * most))
-    figure, panels = pyplot.subplots(down, across, figsize=size, squeeze=False)
-    for panel in panels.flat[len(sections) :]:
-        panel.set_visible(False)
-    for section, panel in zip(sections, panels.flat, strict=False):
+    A row has one colour in all panels.
+    """
+    rows = [_intervals(section)[0] for section in sections]
+    heights = [
+        bars_height(len(own)) if section.across is None else 3.2
+        for section, own in zip(sections, rows, strict=True)
+    ]
+    names = [[_label(row) for row in own] for own in rows]
+    colours = colours_of(name for own in names for name in own)
+    titles = [section.title for section in sections]
+    figure, panels = new_panels(titles, heights, across=3, width=4.5)
+    for section, own, panel in zip(sections, names, panels, strict=True):
         if section.across is None:
-            _bars(section, panel)
+            _, means, (below, above) = _intervals(section)
+            bars = [Bar(*each) for each in zip(own, means, below, above, strict=True)]
+            draw_bars(bars, colours, panel)
+            panel.set_xlabel(section.plot, fontsize=7)
         else:
             _curve(section, section.across, panel)
-        panel.set_title(section.title, fontsize=8)
-        panel.tick_params(labelsize=7)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
+    save(figure, path)
 
 
 def _intervals(section: Section) -> tuple[list[Mapping[str, Cell]], list[float], list[list[float]]]:
@@ -163,22 +168,15 @@ def _intervals(section: Section) -> tuple[list[Mapping[str, Cell]], list[float],
     return rows, means, reach
 
 
-def _bars(section: Section, panel: Any) -> None:
-    rows, means, reach = _intervals(section)
-    places = range(len(rows))
-    panel.barh(places, means, xerr=reach, color="#6f94b8", ecolor="#333333", height=0.7)
-    panel.set_yticks(places, [_label(row) for row in rows])
-    panel.invert_yaxis()
-    panel.set_xlabel(section.plot, fontsize=7)
-
-
 def _curve(section: Section, across: str, panel: Any) -> None:
     rows, means, reach = _intervals(section)
     over = [row[across] for row in rows]
-    panel.errorbar(over, means, yerr=reach, color="#6f94b8", ecolor="#bbbbbb", marker="o")
-    for row, x, y in zip(rows, over, means, strict=True):
+    panel.errorbar(over, means, yerr=reach, color=COLOURS[0], ecolor="#bbbbbb", marker="o")
+    for turn, (row, x, y) in enumerate(zip(rows, over, means, strict=True)):
         name = str(next(iter(row.values())))
-        panel.annotate(name, (x, y), (3, 3), textcoords="offset points", fontsize=7)
+        beside = (3, -9 if turn % 2 else 3)  # neighbours may be near
+        panel.annotate(name, (x, y), beside, textcoords="offset points", fontsize=7)
+    panel.margins(x=0.1)
     panel.set_xlabel(across, fontsize=7)
     panel.set_ylabel(section.plot, fontsize=7)
 
