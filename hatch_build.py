@@ -1,4 +1,6 @@
-"""The platform wheel, which carries compiled kernels: `make wheel`.
+"""What a build adds to pyproject.toml: compiled kernels, and a README for the package index.
+
+The platform wheel carries compiled kernels: `make wheel`.
 
     python hatch_build.py FOLDER      compile into FOLDER for each level of processors
     RECOLLEX_COMPILED=FOLDER python -m hatchling build -t wheel
@@ -6,10 +8,14 @@
 Without ``RECOLLEX_COMPILED`` the wheel is pure Python, and its kernels are compiled when they are
 first needed. A level is left out where this machine's processor cannot run it, since a kernel is
 compiled by being called.
+
+The README of the metadata is that of the repository with absolute links: an index shows it without
+the files beside it.
 """
 
 import importlib.metadata
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,10 +24,25 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 from packaging.tags import sys_tags
 
 HERE = Path(__file__).parent
 RUN = "from hatch_build import run_everything; run_everything({})"
+
+
+LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)|(?<=\]: )(?![a-z]+:|#)")
+"""The places in front of a relative link: inline, and of a reference."""
+
+
+class IndexReadme(MetadataHookInterface):
+    """Makes the README of the package index."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the README, its links made absolute by the project's URL "Repository"."""
+        text = (HERE / "README.md").read_text(encoding="utf-8")
+        files = f"{metadata['urls']['Repository']}/blob/main/"
+        metadata["readme"] = {"content-type": "text/markdown", "text": LINK.sub(files, text)}
 
 
 class CompiledKernels(BuildHookInterface[Any]):
@@ -85,12 +106,14 @@ def run_large() -> None:
 
     import recollex
     from recollex.api.compiling import unannounced
+    from recollex_engine.agents.counting import unwarned
 
     many = 5_000
     vectors = np.random.default_rng(0).standard_normal((many, 384), np.float32)
     with (
         tempfile.TemporaryDirectory(prefix="recollex-") as folder,
         unannounced(),
+        unwarned(),
         recollex.open(folder, embedder=recollex.GivenVectors(384), durability="off") as store,
     ):
         agent = store.agent("large")
