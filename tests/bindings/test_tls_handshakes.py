@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import select
 import socket
 import ssl
@@ -16,6 +17,7 @@ import recollex
 from recollex.server.limits import Limits
 from recollex.server.listener import tls_context
 from recollex.server.server import Server
+from recollex.server.tls_accepting import TlsAccepting, listening_sockets
 from recollex.wire.codec import encode
 from tests.bindings.http.http_service import served
 from tests.bindings.serving import serving
@@ -142,3 +144,31 @@ def test_a_server_that_stops_does_not_wait_for_handshakes(
         began = time.monotonic()
     with client:
         assert is_dropped(client) and time.monotonic() - began < Limits().handshake
+
+
+@pytest.mark.parametrize("turns", range(12))
+def test_a_connection_accepted_while_the_server_stops_is_closed(
+    certificate: tuple[Path, Path], loop: None, turns: int
+) -> None:
+    async def connected() -> None:
+        [listening] = listening_sockets("127.0.0.1", 0, 8)
+        context = tls_context(*map(str, certificate))
+        with socket.create_connection(listening.getsockname(), timeout=5) as client:
+            accepting = TlsAccepting([listening], context, LIMITS, asyncio.Protocol, lambda: 0)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            accepting.close()
+            for _ in range(5):
+                await asyncio.sleep(0)
+            assert is_dropped(client)
+
+    gc.disable()  # it would close what is left open
+    try:
+        new_loop = asyncio.new_event_loop()
+        try:
+            new_loop.run_until_complete(connected())
+        finally:
+            new_loop.close()
+    finally:
+        gc.enable()
+    gc.collect()

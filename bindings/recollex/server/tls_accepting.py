@@ -11,6 +11,7 @@ import errno
 import socket
 import ssl
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from recollex.server.limits import Limits
 
@@ -40,44 +41,60 @@ class TlsAccepting:
         self._limits = limits
         self._make = make
         self._connected = connected
-        self._shaking: set[asyncio.Task[None]] = set()
+        self._shaking: set[asyncio.Task[object]] = set()
+        self._closed = False
         self._loop = asyncio.get_running_loop()
-        self._tasks = [self._loop.create_task(self._accept(each)) for each in listening]
+        for each in listening:
+            self._watch(each)
 
-    async def _accept(self, listening: socket.socket) -> None:
-        with listening:
-            while True:
-                try:
-                    accepted, _ = await self._loop.sock_accept(listening)
-                except OSError:  # no descriptor is left, or the client is gone already
-                    await asyncio.sleep(PAUSE)
-                    continue
-                if len(self._shaking) + self._connected() >= self._limits.connections:
-                    accepted.close()
-                    continue
-                task = self._loop.create_task(self._shake_hands(accepted))
-                self._shaking.add(task)
-                task.add_done_callback(self._shaking.discard)
+    def _watch(self, listening: socket.socket) -> None:
+        if not self._closed:
+            self._loop.add_reader(listening, self._accept, listening)
 
-    async def _shake_hands(self, accepted: socket.socket) -> None:
-        seconds = self._limits.handshake
+    def _accept(self, listening: socket.socket) -> None:
+        """Accept one connection, in one step: a task could be cancelled with it in hand."""
         try:
-            await self._loop.connect_accepted_socket(
+            accepted, _ = listening.accept()
+        except (BlockingIOError, ConnectionAbortedError):  # the client is gone already
+            return
+        except OSError:  # no descriptor is left
+            self._loop.remove_reader(listening)
+            self._loop.call_later(PAUSE, self._watch, listening)
+            return
+        if len(self._shaking) + self._connected() >= self._limits.connections:
+            accepted.close()
+            return
+        accepted.setblocking(False)
+        seconds = self._limits.handshake
+        task = self._loop.create_task(
+            self._loop.connect_accepted_socket(
                 self._make,
                 accepted,
                 ssl=self._context,
                 ssl_handshake_timeout=seconds,
                 ssl_shutdown_timeout=seconds,
             )
-        except OSError:  # it speaks no TLS, or too late, or is gone; errors of ssl are OSErrors
+        )
+        self._shaking.add(task)
+        task.add_done_callback(partial(self._shaken, accepted))
+
+    def _shaken(self, accepted: socket.socket, task: "asyncio.Task[object]") -> None:
+        """Close what speaks no TLS, or too late, or is gone, also before its task began."""
+        self._shaking.discard(task)
+        if task.cancelled():
             accepted.close()
-        except asyncio.CancelledError:
+        elif (failed := task.exception()) is not None:
             accepted.close()
-            raise
+            if not isinstance(failed, OSError):  # errors of ssl are OSErrors
+                raise failed
 
     def close(self) -> None:
         """Accept no more connections, and drop those that do not speak TLS yet."""
-        for task in (*self._tasks, *self._shaking):
+        self._closed = True
+        for listening in self.sockets:
+            self._loop.remove_reader(listening)
+            listening.close()
+        for task in self._shaking:
             task.cancel()
 
 
