@@ -8,7 +8,7 @@ a small search.
 import numpy as np
 
 from recollex_kernels.machine.bit_masks import lowest
-from recollex_kernels.machine.jit import F32, I64, U8, U32, kernel
+from recollex_kernels.machine.jit import F32, I64, U8, U32, inlined, kernel
 from recollex_kernels.machine.prefetch import prefetch
 from recollex_kernels.machine.top_k import kth_greatest
 from recollex_kernels.words._bounds import count_reaching, keep_reaching
@@ -55,9 +55,9 @@ def document_frequency(table: I64, s: int, terms: U32, end_document: int) -> I64
     Cost: O(Q), and of a view that ends within the segment O(Q log P), for P postings.
     """
     frequency = np.zeros(terms.shape[0], np.int64)
-    stops = np.empty((1, slices_of(table, s) + 1), np.int64)
     for q in range(terms.shape[0]):
         if end_document < extent(table, s)[1]:
+            stops = np.empty((1, slices_of(table, s) + 1), np.int64)
             set_stops(table, s, terms[q], end_document, 0, stops)
             frequency[q] = stops[0, -1] - stops[0, 0]
         else:
@@ -173,7 +173,7 @@ def word_weights(
     return n, most, unmet / most
 
 
-@kernel
+@inlined
 def search_weighed(
     table: I64,
     chains: Chains,
@@ -296,13 +296,28 @@ def search_words(
     k = out_memories.shape[0]
     out_terms, out_idf = out_words
     known, most, unmet = word_weights(
-        *(table, chains[0], chains[1], terms, caps, end_document, allowed, population),
-        *(out_terms, out_idf),
+        table,
+        chains[0],
+        chains[1],
+        terms,
+        caps,
+        end_document,
+        allowed,
+        population,
+        out_terms,
+        out_idf,
     )
     weights = out_terms[:known], out_idf[:known], np.float32(fixed), np.float32(per_word)
     found = search_weighed(
-        *(table, chains, forward, weights, (end_document, allowed, every), k),
-        *(scratch, (out_memories, out_scores), out_tail),
+        table,
+        chains,
+        forward,
+        weights,
+        (end_document, allowed, every),
+        k,
+        scratch,
+        (out_memories, out_scores),
+        out_tail,
     )
     best_rows(forward, out_memories[:found], weights, end_document, out_rows)
     return found, known, most, unmet
@@ -346,12 +361,12 @@ def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
             kept += np.uint64(bits[i] >= least.view(np.uint32))
         n = np.int64(kept)
     if n <= _FEW:
-        order, before = np.zeros(_FEW + LANES, np.uint32), np.zeros(_FEW, np.int64)
+        order, before = np.zeros(_FEW + LANES, np.uint32), np.zeros(_FEW, np.uint8)
         order[:n] = bits[:n]
         for i in range(n):
             above = count_reaching(order, n, order[i] + np.uint32(1))
-            place = above + before[above]  # equal ones came earlier
-            before[above] += 1
+            place = above + np.int64(before[above])  # equal ones came earlier
+            before[above] += np.uint8(1)
             if place < size:
                 out[place], best[place] = found[i], order[i]
     else:
