@@ -7,7 +7,7 @@ and what it does not name is still to be done. A memory that was amended counts 
 
 import threading
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,10 +16,10 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.domain.schema import EXTRACT, HOLE, NONE
-from recollex_engine.log.reader import LogFollower, position_before
+from recollex_engine.domain.schema import EXTRACT, NONE
+from recollex_engine.log.reader import Operation
+from recollex_engine.mind.followed_kinds import FollowedKinds
 from recollex_engine.state.columns import Columns
-from recollex_engine.state.replica import LOG
 from recollex_engine.state.view import View
 
 Mode = Literal["narrative", "atomic", "episodic"]
@@ -52,64 +52,25 @@ class Extracted:
         return self.prompt.rpartition("-")[0]
 
 
-class ExtractionLog:
-    """The operations `extract` of one agent, up to an operation; it follows the log.
-
-    Threads: one at a time.
-    """
-
-    def __init__(self) -> None:
-        self.entries: list[Extracted] = []
-        self._op = 0
-
-    def follow(self, agent: AgentOrCut, view: View) -> None:
-        """Read what was recorded since the last call, up to the view's operation.
-
-        Cost: 4 bytes for each operation since then, and the log from the first new `extract` on.
-        """
-        columns, first = view.columns, self._op
-        self._op = max(first, view.op)
-        label = columns.dictionary["labels"].get(f"k:{EXTRACT}")
-        if label is None or view.op <= first:
-            return
-        places = np.flatnonzero(columns.array("op_kind")[first : view.op] == label) + first
-        if not len(places):
-            return
-        since = int(columns.array("op_recorded_at")[int(places[0])])
-        follower = LogFollower(agent.folder / LOG, position_before(agent.folder / LOG, since))
-        try:
-            for transaction in follower.read_new(view.op):
-                for operation in transaction.operations:
-                    said = operation.payload or {}
-                    if operation.kind == EXTRACT and operation.op > first and HOLE not in said:
-                        self.entries.append(
-                            Extracted(
-                                operation.op,
-                                operation.recorded_at,
-                                tuple(said["turns"]),
-                                said["prompt"],
-                                said.get("model"),
-                                tuple(said.get("facts", ())),
-                                said.get("failed"),
-                                dict(said.get("left_out", {})),
-                            )
-                        )
-        finally:
-            follower.close()
+def _read(operation: Operation, said: dict[str, Any]) -> Extracted:
+    return Extracted(
+        operation.op,
+        operation.recorded_at,
+        tuple(said["turns"]),
+        said["prompt"],
+        said.get("model"),
+        tuple(said.get("facts", ())),
+        said.get("failed"),
+        dict(said.get("left_out", {})),
+    )
 
 
-_LOGS: "WeakKeyDictionary[AgentOrCut, ExtractionLog]" = WeakKeyDictionary()
-_LOCK = fork.lock()
+_EXTRACTIONS = FollowedKinds((EXTRACT,), _read)
 
 
 def extractions(agent: AgentOrCut, view: View) -> list[Extracted]:
     """Return the operations `extract` that a view shows, oldest first. Threads: any number."""
-    with _LOCK:
-        log = _LOGS.get(agent)
-        if log is None:
-            log = _LOGS[agent] = ExtractionLog()
-        log.follow(agent, view)
-        return [each for each in log.entries if each.op <= view.op]
+    return _EXTRACTIONS.entries(agent, view)
 
 
 def same_text_before(columns: Columns, memory: int) -> int | None:
@@ -143,6 +104,7 @@ class Work:
         self.chunk: str | None = None
 
 
+_LOCK = fork.lock()
 _WORK: "WeakKeyDictionary[Agent, Work]" = WeakKeyDictionary()
 
 
