@@ -75,6 +75,8 @@ def test_a_model_answers(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
         assert out.startswith("Carol runs it [m") and "2024-05-01 Carol runs the maps team." in out
         listed = shell("list", "memory", "--network", "opinion")[1]
         assert "Carol is able." in listed
+        listed = shell("jobs", "memory", "--status", "done")[1]
+        assert "done opinions-1: 2 turns, 1 opinion\n" in listed
         monkeypatch.setenv("RECOLLEX_LLM_MODEL", "m")
         monkeypatch.setenv("RECOLLEX_LLM_BASE_URL", served.url)
         code, out, _ = shell("think", "memory", question, "--stream", "--no-opinions")

@@ -104,7 +104,7 @@ def test_an_obedient_model_can_do_nothing_but_answer(tmp_path: Path, attack: str
         thought = ada.think(QUESTION, min_confidence=0)
         assert ada.opinions.wait()
         written = [entry for entry in ada.log() if entry.op > before]
-        assert {entry.kind for entry in written} <= {"retain"}
+        assert {entry.kind for entry in written} <= {"think", "retain", "form"}
         (formed,) = [each for each in ada.opinions.find() if each.id != held]
         assert (formed.trust, formed.superseded_by) == ("web", None)
         assert ada.get(formed.id).network == "opinion"

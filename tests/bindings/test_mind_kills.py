@@ -1,6 +1,7 @@
 """Killed at any moment of thinking, consolidating or resolving: nothing is half there or twice."""
 
 import os
+import re
 import shutil
 import signal
 import threading
@@ -99,62 +100,78 @@ def test_a_job_that_is_killed_is_done_or_not_and_goes_on(
     assert kills
 
 
+KILLS = 8
+
+
 @pytest.mark.skipif(
     find_spec("openai") is None or find_spec("pydantic") is None,
     reason="needs the extra: recollex[llm]",
 )
-def test_thinking_that_is_killed_forms_no_opinion_twice(tmp_path: Path) -> None:
-    opinions = ["Rain is good.", "Sun is better.", "Fog is best."]
-    formed = {
-        "opinions": [
-            {"text": text, "confidence": 0.7, "reasons": [], "evidence": ["m1"], "supersedes": None}
-            for text in opinions
-        ]
-    }
-    delays, child = [0.0, 0.002, 0.005, 0.01, 0.03], [0]
+def test_opinions_of_a_process_that_was_killed_are_formed_by_the_next(tmp_path: Path) -> None:
+    """No opinion is there twice, and none of an answer that was returned is lost."""
+    child, number, killing = [0], [0], ["answer"]
 
     def script(sent: Any) -> Step:
-        if "response_format" not in sent:
+        asked = "opinions" if "response_format" in sent else "answer"
+        if child[0] and asked == killing[0]:
+            delay = (0.0, 0.002, 0.005, 0.015)[number[0] % 4]
+            threading.Timer(delay, kill, (child[0],)).start()
+        if asked == "answer":
             return Step("Rain is good [m1].")
-        if child[0] and delays[0] == 0:
-            kill(child[0])  # before it has the opinions
-        elif child[0]:
-            threading.Timer(delays[0], kill, (child[0],)).start()
-        return Step(formed)
+        (about,) = set(re.findall(r"Is rain good on day (\d+)", str(sent["messages"])))
+        texts = [f"On day {about} rain is {word}." for word in ("good", "wet")]
+        return Step({"opinions": [opinion(text) for text in texts]})
 
-    def think(folder: Path, url: str) -> None:
-        with (
-            recollex.llm("m", base_url=url, attempts=1) as llm,
-            opened(folder, llm=llm) as store,
-        ):
-            store.agent("ada").think("Is rain good?", min_confidence=0.0)
+    def think(url: str) -> None:
+        with recollex.llm("m", base_url=url, attempts=1) as llm, opened(folder, llm=llm) as store:
+            asked = f"Is rain good on day {number[0]}?"
+            thought = store.agent("ada").think(asked, min_confidence=0.0)
+            with (tmp_path / "answered").open("a") as file:
+                file.write(f"{thought.id} {number[0]}\n")
 
     folder = tmp_path / "memory"
-    for each in (folder, tmp_path / "warm"):
-        with opened(each) as store:
-            store.agent("ada").retain("Rain fills the wells.", id="well")
+    with opened(folder) as store:
+        store.agent("ada").retain("Rain fills the wells.", id="well")
     with scripted(script) as served:
-        think(tmp_path / "warm", served.url)  # so that no child loads the client
+        think(served.url)  # so that no child loads the client
         kills = 0
-        while delays:
+        for number[0] in range(1, KILLS + 1):
+            killing[0] = "answer" if number[0] % 2 else "opinions"
             pid = os.fork()
             if pid == 0:
                 signal.alarm(20)
                 time.sleep(0.02)
-                think(folder, served.url)
+                think(served.url)
                 os._exit(0)
             child[0] = pid
             kills += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
-            delays.pop(0)
+            child[0] = 0
             with opened(folder) as store:
                 ada = store.agent("ada")
                 held = [each.text for each in ada.opinions.find()]
-                assert set(held) <= set(opinions) and len(held) == len(set(held))
-                assert ada.get("well").text == "Rain fills the wells."
+                assert len(held) == len(set(held)) and len(held) % 2 == 0
                 assert ada.verify().ok
         assert kills
-        child[0] = 0
-        think(folder, served.url)
+        with (
+            recollex.llm("m", base_url=served.url, attempts=1) as llm,
+            opened(folder, llm=llm) as store,
+        ):
+            assert store.agent("ada").jobs.wait(20)
     with opened(folder) as store:
-        held = [each.text for each in store.agent("ada").opinions.find()]
-        assert sorted(held) == sorted(opinions)
+        ada = store.agent("ada")
+        thoughts = {job.id: job for job in ada.jobs.find(status=["waiting", "running", "done"])}
+        answered = dict(line.split() for line in (tmp_path / "answered").read_text().splitlines())
+        assert set(answered) <= {id for id, job in thoughts.items() if job.status == "done"}
+        held = sorted(each.text for each in ada.opinions.find())
+        assert (
+            len(held)
+            == len(set(held))
+            == 2 * sum(job.prompt == "opinions-1" for job in thoughts.values())
+        )
+        for id, about in answered.items():
+            texts = [ada.opinions.get(each).text for each in thoughts[id].facts]
+            assert texts == [f"On day {about} rain is {word}." for word in ("good", "wet")]
+
+
+def opinion(text: str) -> dict[str, Any]:
+    return {"text": text, "confidence": 0.7, "reasons": [], "evidence": ["m1"], "supersedes": None}

@@ -350,11 +350,11 @@ def test_opinions_that_cannot_be_read_warn(tmp_path: Path, step: Step) -> None:
         return step if "response_format" in sent else Step("Good [m2].")
 
     with thinking(tmp_path, script) as (ada, _, ids):
-        before = ada.head()
         with pytest.warns(RuntimeWarning, match="forming the opinions of ada failed"):
             assert ada.think(QUESTION).text
             ada.opinions.wait()
-        assert ada.head() == before and [each.id for each in ada.opinions.find()] == [ids["m3"]]
+        assert [each.id for each in ada.opinions.find()] == [ids["m3"]]
+        assert [(each.status, each.attempts) for each in thought_jobs(ada)] == [("failed", 1)]
 
 
 def test_closing_the_store_waits_for_opinions(tmp_path: Path) -> None:
@@ -367,6 +367,117 @@ def test_closing_the_store_waits_for_opinions(tmp_path: Path) -> None:
         assert not ada.opinions.wait(0)
     with recollex.open(tmp_path, embedder=WordVectors(), read_only=True) as store:
         assert "Tea." in [each.text for each in store.agent("ada").opinions.find()]
+
+
+def thought_jobs(ada: recollex.Agent, status: str = "failed") -> list[recollex.Job]:
+    return [each for each in ada.jobs.find(status=status) if each.prompt == "opinions-1"]
+
+
+def test_a_thought_is_a_job_until_its_opinions_are_formed(tmp_path: Path) -> None:
+    opinions = {"opinions": [formed("Tea.", evidence=["m1"]), formed("Oslo.", supersedes="m3")]}
+    went_on = threading.Event()
+
+    def script(sent: Any) -> Step:
+        if "response_format" not in sent:
+            return Step("Good [m2].")
+        went_on.wait(10)
+        return Step(opinions)
+
+    with thinking(tmp_path, script) as (ada, _, ids):
+        thought = ada.think(QUESTION)
+        (job,) = thought_jobs(ada, "running")
+        assert (job.id, job.turns, job.facts) == (thought.id, tuple(ids.values()), ())
+        went_on.set()
+        assert ada.jobs.wait(20) and thought_jobs(ada, "running") == []
+        (job,) = thought_jobs(ada, "done")
+        held = {each.id: each for each in ada.opinions.find()}
+        assert (job.id, set(job.facts), job.model) == (thought.id, set(held), "m")
+        entries = ada.log()[-5:]
+        assert [each.kind for each in entries] == ["think", "retain", "retain", "archive", "form"]
+        assert len({each.recorded_at for each in entries[1:]}) == 1
+        at = entries[0].recorded_at
+        assert [each.id for each in thought_jobs_of(ada.at(at))] == [thought.id]
+        assert ada.verify().ok
+
+
+def thought_jobs_of(ada: Any) -> list[recollex.Job]:
+    return [each for each in ada.jobs.find(status="waiting") if each.prompt == "opinions-1"]
+
+
+def test_a_model_that_gives_no_opinions_is_asked_at_each_opening_and_thrice_at_most(
+    tmp_path: Path,
+) -> None:
+    steps = [error(500)]
+
+    def script(sent: Any) -> Step:
+        return steps[0] if "response_format" in sent else Step("Good [m2].")
+
+    def opened() -> tuple[list[tuple[str, int, str | None]], int]:
+        with (
+            warnings.catch_warnings(),
+            scripted(script) as served,
+            recollex.llm("m", base_url=served.url, attempts=1) as llm,
+            recollex.open(tmp_path, embedder=WordVectors(), llm=llm) as store,
+        ):
+            warnings.simplefilter("ignore", RuntimeWarning)
+            ada = store.agent("ada")
+            if not ada.count():
+                filled(ada)
+                ada.think(QUESTION)
+            assert ada.jobs.wait(20)
+            jobs = [(each.status, each.attempts, each.reason) for each in thought_jobs(ada)]
+            return jobs, len(served.asked)
+
+    assert opened() == ([("failed", 1, "failed")], 2)
+    assert opened() == ([("failed", 2, "failed")], 1)
+    assert opened() == ([("failed", 3, "failed")], 1)
+    steps[0] = Step({"opinions": [formed("Tea.")]})
+    assert opened() == ([("failed", 3, "failed")], 0)
+
+
+def test_two_opinions_of_an_answer_do_not_supersede_the_same_one(tmp_path: Path) -> None:
+    twice = {"opinions": [formed("Tea.", supersedes="m3"), formed("Mate.", supersedes="m3")]}
+    with thinking(tmp_path, answers("Good [m2].", opinions=twice)) as (ada, _, _):
+        ada.think(QUESTION)
+        ada.opinions.wait()
+        assert [each.text for each in ada.opinions.find()] == ["Tea."]
+
+
+def test_an_answer_is_returned_where_it_cannot_be_recorded(tmp_path: Path) -> None:
+    forgets: list[Any] = []
+
+    def script(sent: Any) -> Step:
+        if forgets:
+            forgets.pop()()
+        return Step("Good [m2].")
+
+    with thinking(tmp_path, script) as (ada, served, ids):
+        forgets.append(lambda: ada.erase(ids["m2"], by="ann", why="Asked."))
+        with pytest.warns(RuntimeWarning, match="forming the opinions of ada failed"):
+            assert ada.think(QUESTION).text == "Good [m2]."
+        assert ada.opinions.wait() and len(served.asked) == 1
+        assert "think" not in [each.kind for each in ada.log()]
+
+
+def test_erasing_what_was_shown_erases_the_answer(tmp_path: Path) -> None:
+    step = error(500)
+
+    def script(sent: Any) -> Step:
+        return step if "response_format" in sent else Step("A xylophone [m2].")
+
+    with (
+        warnings.catch_warnings(),
+        thinking(tmp_path, script) as (ada, _, ids),
+    ):
+        warnings.simplefilter("ignore", RuntimeWarning)
+        ada.think(QUESTION)
+        assert ada.jobs.wait(20) and len(thought_jobs(ada)) == 1
+        ada.erase(ids["m1"], by="ann", why="Asked.")
+        assert thought_jobs(ada) == [] and ada.verify().ok
+        (entry,) = ada.log(op="think")
+        assert entry.payload is None and entry.by == "think"
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or b"xylophone" not in path.read_bytes()
 
 
 # -- times ---------------------------------------------------------------------------------------

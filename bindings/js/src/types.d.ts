@@ -288,7 +288,7 @@ export interface Investigation {
   model: string | null;
 }
 
-/** One chunk of memories, from which facts are drawn or were drawn. */
+/** One chunk of memories, from which facts are drawn, or one thought, from which opinions are. */
 export interface Job {
   id: string;
   status: "running" | "waiting" | "failed" | "done";
@@ -1096,7 +1096,7 @@ export interface OpinionMethods {
 }
 
 export interface JobMethods {
-  /** Return jobs: those that are left in the order of their turns, then those that are done. */
+  /** Return jobs: those that are left, chunks before thoughts, then those that are done. */
   find(options?: { status?: string | readonly string[]; mode?: string | null; limit?: number }): Listed<Job[], (Job[])[number]>;
   /** Wait until nothing of the agent runs in the background; return whether nothing does. */
   wait(seconds?: number | null): Promise<boolean>;

@@ -16,10 +16,11 @@ LEFT = ("running", "waiting", "failed")
 
 
 class Jobs:
-    """The jobs of an agent: chunks of memories from which facts are drawn.
+    """The jobs of an agent: chunks of memories from which facts are drawn, and thoughts.
 
-    What is left to do follows from the log, so it is the same after a crash. `Agent.extract` does
-    it, and a store that was opened with ``extraction`` does it by itself.
+    What is left to do follows from the log, so it is the same after a crash. `Agent.extract` draws
+    facts, and a store that was opened with ``extraction`` does it by itself. The opinions of a
+    thought (`Agent.think`) follow by themselves wherever the store has a language model.
     """
 
     def __init__(self, agent: AgentOrCut, mode: Mode | None = None) -> None:
@@ -33,12 +34,11 @@ class Jobs:
         mode: str | None = None,
         limit: int = 100,
     ) -> list[Job]:
-        """Return jobs: those that are left in the order of their turns, then those that are done.
+        """Return jobs: those that are left, chunks before thoughts, then those that are done.
 
         status: some of "running", "waiting", "failed" and "done"; those that are left, if not
-        given. mode: "narrative", "atomic" or "episodic"; None for that of the store, or the one
-        used last.
-        limit: the most jobs.
+        given. mode: of the chunks, "narrative", "atomic" or "episodic"; None for that of the store,
+        or the one used last. limit: the most jobs.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")

@@ -31,6 +31,7 @@ from recollex_engine.text.naming import Naming
 from recollex_kernels.machine.jit import tell_of_compiling
 
 if TYPE_CHECKING:
+    from recollex_engine.agents.agent import Agent as EngineAgent
     from recollex_engine.llm.language_model import LanguageModel
     from recollex_engine.mind.background_extraction import BackgroundExtraction
 
@@ -72,6 +73,8 @@ class Store:
                 agent = self._agents[agent_id] = Agent(engine_agent, self._hold, mode)
         if self._extraction is not None:
             self._extraction.opened(engine_agent)
+        if (llm := engine_agent.context.llm) is not None:
+            _form_what_is_left(engine_agent, llm)
         return agent
 
     def _hold(self, agent: Agent) -> None:
@@ -340,6 +343,13 @@ def _in_background(store: engine.Store, mode: Mode) -> "BackgroundExtraction":
     extraction = BackgroundExtraction(mode)
     store.after_writes(extraction.wake)
     return extraction
+
+
+def _form_what_is_left(agent: "EngineAgent", llm: "LanguageModel") -> None:
+    """Form the opinions that an earlier process has left."""
+    from recollex_engine.mind.background_opinions import go_on
+
+    go_on(agent, llm)
 
 
 tell_of_compiling(ANNOUNCEMENT.started, ANNOUNCEMENT.ended)

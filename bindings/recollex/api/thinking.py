@@ -50,7 +50,8 @@ class Thinking:
         and not repaired. min_confidence: if the recall's confidence is lower, the model is not
         asked, and the answer says what was looked for. trust: the least trust of the memories.
         form_opinions: record the opinions that the answer expresses, in the background; an agent
-        as of a time records none. See `Opinions.wait`.
+        as of a time records none. That they are to be formed is recorded before the answer is
+        returned, so that the next opening forms them if the process is killed. See `Opinions.wait`.
 
         Ctrl-C, a `recollex.Cancellation` and cancelling the task of asyncio give it up. Raises
         `errors.InputError`.
@@ -61,7 +62,7 @@ class Thinking:
         >>> thought.refused, thought.text[:13]
         (True, 'I do not know')
         """
-        from recollex_engine.mind.opinion_forming import form_opinions as formed
+        from recollex_engine.mind.background_opinions import begin
         from recollex_engine.mind.thinking import Asking, think
 
         check_text(question, "question", MAX_QUERY)
@@ -86,13 +87,8 @@ class Thinking:
         )
         agent, model = self.engine, self.engine.context.llm
         thought = think(agent, asking, model, stream)
-        answered = thought.text is not None and not thought.refused
-        writable = not isinstance(agent, Cut) and not agent.context.read_only
-        if form_opinions and answered and writable and model is not None:
-            shown = thought.shown
-            agent.context.work.start(
-                agent.name,
-                f"forming the opinions of {agent.name}",
-                lambda: formed(agent, thought, shown, model),
-            )
+        if thought.text is None or thought.refused or isinstance(agent, Cut):
+            return thought
+        if form_opinions and model is not None and not agent.context.read_only:
+            begin(agent, thought, model)
         return thought

@@ -175,7 +175,8 @@ def jobs(arguments: Arguments) -> int:
             continue
         of = "" if job.document_id is None else f" of {printable(job.document_id)}"
         why = "" if job.reason is None else f", {job.reason}, {counted(job.attempts, 'attempt')}"
-        facts = f", {counted(len(job.facts), 'fact')}" if job.status == "done" else ""
+        what = "opinion" if job.prompt.startswith("opinions-") else "fact"
+        facts = f", {counted(len(job.facts), what)}" if job.status == "done" else ""
         print(
             f"{job.id} {job.status} {job.prompt}: {counted(len(job.turns), 'turn')}{of}{facts}{why}"
         )

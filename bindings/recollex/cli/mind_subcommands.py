@@ -23,7 +23,7 @@ MIND: dict[str, tuple[str, list[str], Callable[[Parser], None]]] = {
         mind_options.extract,
     ),
     "jobs": (
-        "list from which memories facts are still to be drawn, and what failed",
+        "list what facts and opinions are still to be drawn from, and what failed",
         ["jobs memory/", "jobs memory/ --agent bob --status failed --status done"],
         mind_options.jobs,
     ),

@@ -12,7 +12,16 @@ import numpy.typing as npt
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.retention import RETENTION
-from recollex_engine.domain.schema import AMENDS, CLOSING, ERASE, EXTRACT, HOLE, RETAINING
+from recollex_engine.domain.schema import (
+    AMENDS,
+    CLOSING,
+    ERASE,
+    EXTRACT,
+    FORM,
+    HOLE,
+    RETAINING,
+    THINK,
+)
 from recollex_engine.domain.settings import RECOUNT, REEMBED
 from recollex_engine.errors import InputError
 from recollex_engine.log.format import START
@@ -28,7 +37,7 @@ APART = 50
 """Operations between two that are read, too: finding the second costs as much."""
 _AMEND = "amend"
 KINDS = (
-    *("create", *RETAINING, _AMEND, *CLOSING, ERASE, EXTRACT, RETENTION),
+    *("create", *RETAINING, _AMEND, *CLOSING, ERASE, EXTRACT, THINK, FORM, RETENTION),
     *(REEMBED, RECOUNT, VOCABULARY),
     *sorted(fact_applying.KINDS),
 )

@@ -1,8 +1,10 @@
 """The operations on memories that a transaction may hold: retain, forget, archive, correct.
 
-`Extract` is of the same family: it names the memories from which facts were drawn.
+`Extract`, `Think` and `Form` are of the same family: they name the memories from which facts were
+drawn, and those from which opinions are to be formed and were.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -105,3 +107,38 @@ class Extract:
     failed: str | None = None
     left_out: dict[str, int] = field(default_factory=dict)
     word: ClassVar[str] = "EXTRACT"
+
+
+@dataclass(frozen=True)
+class Think:
+    """Say that an agent answered a question, and that its opinions are to be formed (Memora 4.3).
+
+    thought: its id. shown: ids of the memories that the model was shown, in the order of their
+    labels. profile: the "personality" and the "background" under which it was thought. prompt,
+    model: their names.
+    """
+
+    thought: str
+    question: str
+    answer: str
+    shown: tuple[str, ...]
+    profile: Mapping[str, Any]
+    prompt: str
+    model: str | None = None
+    word: ClassVar[str] = "THINK"
+
+
+@dataclass(frozen=True)
+class Form:
+    """Say that the opinions of a thought were formed, or could not be.
+
+    opinions: ids of those that the same transaction records. failed: why the model gave none; None
+    if it did. It holds no word of any memory.
+    """
+
+    thought: str
+    prompt: str
+    model: str | None = None
+    opinions: tuple[str, ...] = ()
+    failed: str | None = None
+    word: ClassVar[str] = "FORM"

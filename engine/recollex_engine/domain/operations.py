@@ -24,7 +24,15 @@ from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.fact_schema import ALIAS_OF, HAS_ATTRIBUTE, MENTIONED_IN
 from recollex_engine.domain.intervals import Span, check_interval
 from recollex_engine.domain.literals import Mention, Object, Source, to_record
-from recollex_engine.domain.memory_operations import Archive, Correct, Extract, Forget, Retain
+from recollex_engine.domain.memory_operations import (
+    Archive,
+    Correct,
+    Extract,
+    Forget,
+    Form,
+    Retain,
+    Think,
+)
 from recollex_engine.errors import InputError
 from recollex_engine.fork import cached_property
 from recollex_engine.text.names import fold_name
@@ -309,6 +317,8 @@ Operation = (
     | Archive
     | Correct
     | Extract
+    | Think
+    | Form
     | UpsertEntity
     | MergeEntity
     | SplitEntity

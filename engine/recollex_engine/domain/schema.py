@@ -95,6 +95,12 @@ ERASE = "erase"
 EXTRACT = "extract"
 """The kind of the operation that says from which memories facts were drawn. It changes no column
 beside those of every operation; see `mind.extraction_log`."""
+THINK = "think"
+"""The kind of the operation that says that an agent answered a question, from which opinions are to
+be formed; it has the question and the answer, until a memory that the model was shown is erased."""
+FORM = "form"
+"""The kind of the operation that says that they were formed, or could not be. Both change no column
+beside those of every operation; see `mind.thinking_log`."""
 DRAWN = "extraction"
 """The name in the metadata of a fact that was drawn from memories; its value names the prompt. The
 name `EVIDENCE` has the ids of these memories."""

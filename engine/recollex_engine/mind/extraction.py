@@ -27,7 +27,7 @@ from recollex_engine.mind.episode_drawing import draw_episode
 from recollex_engine.mind.extraction_log import Mode, extractions, prompt_of, work_of
 from recollex_engine.mind.fact_comparison import Related, compare, near_facts
 from recollex_engine.mind.fact_recording import recording_of
-from recollex_engine.mind.jobs import Extraction
+from recollex_engine.mind.jobs import MOST_ATTEMPTS, Extraction
 from recollex_engine.recall.memory import Memory, read_memories
 from recollex_engine.state.view import View
 from recollex_engine.talks.dialogue_facts import facts_of_turns
@@ -35,8 +35,6 @@ from recollex_engine.talks.turn_facts import Noted, stated_in
 
 AWAY = ("failed", "overloaded", "deadline", "unauthorized", "not recorded", "damaged")
 """Reasons of a `LanguageModelError` after which the next chunk would fail as well."""
-MOST_ATTEMPTS = 3
-"""Attempts after which a chunk is read again only if somebody asks for it."""
 STATED = 200
 """Earlier memories of a talk whose facts the grammar may correct."""
 _NOTHING = Drawn((), {})

@@ -97,11 +97,17 @@ def prompt_of(mode: Mode, asks: bool) -> str:
 
 
 class Work:
-    """What runs for an agent: a lock, and the id of the chunk that is being read."""
+    """What runs for an agent: a lock, and the id of the chunk that is being read.
+
+    thoughts: those whose opinions this process has begun to form -> whether that runs. went_on:
+    whether it has looked for those that an earlier process left.
+    """
 
     def __init__(self) -> None:
         self.lock: threading.Lock = fork.lock()
         self.chunk: str | None = None
+        self.thoughts: dict[str, bool] = {}
+        self.went_on: bool = False
 
 
 _LOCK = fork.lock()

@@ -1,7 +1,8 @@
 """What is there to do in the background, what failed, what is done? Read from the log.
 
-A job is a chunk of memories from which facts are drawn. Nothing keeps a list of jobs: those that
-are left follow from the memories and from the operations `extract`.
+A job is a chunk of memories from which facts are drawn, or a thought from whose answer opinions are
+formed. Nothing keeps a list of jobs: those that are left follow from the memories and from the
+operations `extract`, `think` and `form`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,25 +19,30 @@ from recollex_engine.mind.extraction_log import (
     PROMPTS,
     Extracted,
     Mode,
+    Work,
     extractions,
     prompt_of,
     work_of,
 )
+from recollex_engine.mind.thinking_log import PROMPT, ThoughtJob, thought_jobs
 from recollex_engine.state.view import View
 
 Status = Literal["running", "waiting", "failed", "done"]
 STATUSES: tuple[Status, ...] = ("running", "waiting", "failed", "done")
+MOST_ATTEMPTS = 3
+"""Attempts after which a job is done again only if somebody asks for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One chunk of memories, from which facts are drawn or were drawn.
+    """One chunk of memories, from which facts are drawn, or one thought, from which opinions are.
 
     status: "waiting" to be read; "running" in this process; "failed": the language model did not
-    answer, as ``reason`` says, and the chunk will be read again; "done". complete: whether no later
-    memory can join a chunk that waits. turns: ids of the memories. document_id: theirs. prompt: the
-    prompt's name, or "rules-1" where no model was asked. model: that was asked, None if none was.
-    attempts: failures so far. facts: ids of the facts that were recorded. tried_at: when it was
+    answer, as ``reason`` says, and will be asked again; "done". complete: whether no later
+    memory can join a chunk that waits. turns: ids of the memories: of those that were shown, for a
+    thought. document_id: theirs. prompt: the prompt's name, "opinions-1" for a thought, or
+    "rules-1" where no model was asked. model: that was asked, None if none was. attempts: failures
+    so far. facts: ids of the facts, or of the opinions, that were recorded. tried_at: when it was
     last tried or done; None if it was not.
     """
 
@@ -102,8 +108,9 @@ class Extraction:
 
 
 def jobs_of(agent: AgentOrCut, mode: Mode | None, asks: bool) -> Iterator[Job]:
-    """Yield the jobs of an agent: those that are left in the order of their turns, then the done.
+    """Yield the jobs of an agent: those that are left, then the done; chunks before thoughts.
 
+    Chunks that are left are in the order of their turns, all others in that of the log.
     mode: None for the one that was used. asks: whether there is a model to ask; if there is none
     and none was asked before, what is left is to be read by the rules.
 
@@ -116,12 +123,19 @@ def jobs_of(agent: AgentOrCut, mode: Mode | None, asks: bool) -> Iterator[Job]:
     used = [each for entry in entries for each in PROMPTS if entry.mode == each]
     chosen: Mode = mode or (used[-1] if used else "narrative")
     prompt = prompt_of(chosen, asks or chosen in used)
-    running = work_of(agent).chunk if isinstance(agent, Agent) else None
+    work = work_of(agent) if isinstance(agent, Agent) else Work()
     for chunk in chunks_of(view, entries, prompt, agent.clock()):
-        yield _left(view, chunk, prompt, running)
+        yield _left(view, chunk, prompt, work.chunk)
+    thoughts = thought_jobs(agent, view)
+    for thought in thoughts:
+        if thought.done is None:
+            yield _of_thought(view, thought, work)
     for each in entries:
         if each.failed is None:
             yield _done(view, each)
+    for thought in thoughts:
+        if thought.done is not None:
+            yield _of_thought(view, thought, work)
 
 
 def _left(view: View, chunk: Chunk, prompt: str, running: str | None) -> Job:
@@ -151,6 +165,28 @@ def _done(view: View, entry: Extracted) -> Job:
         model=entry.model,
         facts=_ids(view, entry.facts),
         tried_at=from_micros(entry.recorded_at),
+    )
+
+
+def _of_thought(view: View, thought: ThoughtJob, work: Work) -> Job:
+    id, failures = thought.thinking.thought, thought.failures
+    last = thought.done or (failures[-1] if failures else None)
+    status: Status = "failed" if failures else "waiting"
+    if thought.done is not None:
+        status = "done"
+    elif work.thoughts.get(id):
+        status = "running"
+    return Job(
+        id=id,
+        status=status,
+        turns=_ids(view, thought.thinking.shown),
+        document_id=None,
+        prompt=PROMPT if last is None else last.prompt,
+        model=None if last is None else last.model,
+        reason=None if last is None else last.failed,
+        attempts=len(failures),
+        facts=() if thought.done is None else _ids(view, thought.done.opinions),
+        tried_at=None if last is None else from_micros(last.recorded_at),
     )
 
 

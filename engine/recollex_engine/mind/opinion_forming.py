@@ -7,43 +7,70 @@ what is superseded are labels of memories that were shown; others are left out.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from recollex_engine.agents.cut import AgentOrCut
+from recollex_engine.agents.agent import Agent
 from recollex_engine.domain.checks import MAX_NAME
 from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.memory_operations import Form
+from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.schema import NETWORKS, OPINION
 from recollex_engine.domain.trust import FULL, Stamp, least
 from recollex_engine.errors import InputError
 from recollex_engine.llm.language_model import LanguageModel
 from recollex_engine.llm.prompts import find_prompt
-from recollex_engine.mind.opinions import OWN, Forming, form, read_opinion, stamp_of
+from recollex_engine.mind.opinions import (
+    OWN,
+    Forming,
+    forming_operations,
+    read_opinion,
+    stamp_of,
+)
+from recollex_engine.mind.profile import Profile
 from recollex_engine.mind.prompt_data import as_data
-from recollex_engine.mind.thought import Thought
+from recollex_engine.mind.thinking_log import PROMPT
 from recollex_engine.recall.memory import Memory
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-PROMPT = "opinions-1"
 OPERATION = "opinions"
 MOST = 5
 """Opinions of one answer."""
 MOST_TEXT = 500
 
 
-def form_opinions(
-    agent: AgentOrCut, thought: Thought, shown: Mapping[str, Memory], model: LanguageModel
-) -> list[str]:
-    """Record the opinions that an answer expresses; return their ids.
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question that an agent has answered, from which opinions are formed.
 
-    Their ids depend on the thought and their places, so that none is formed twice. Raises
+    shown: the memories that the model was shown, by their labels.
+    """
+
+    thought: str
+    question: str
+    answer: str
+    profile: Profile
+    shown: Mapping[str, Memory]
+
+    @property
+    def note(self) -> dict[str, str]:
+        """Who records the opinions, and why."""
+        return {"by": "think", "why": self.question[:MAX_NAME]}
+
+
+def form_opinions(agent: Agent, answered: Answered, model: LanguageModel) -> list[str]:
+    """Record the opinions that an answer expresses and that they were formed; return their ids.
+
+    It is one transaction. The ids depend on the thought and their places. Raises
     `LanguageModelError`.
     """
+    shown = answered.shown
     messages = find_prompt(PROMPT).render(
-        question=as_data(thought.question),
-        answer=as_data_with_labels(thought.text or "", shown),
+        question=as_data(answered.question),
+        answer=as_data_with_labels(answered.answer, shown),
         held="\n".join(
             f"[{label}] {as_data(read_opinion(each).text)}"
             for label, each in shown.items()
@@ -54,29 +81,65 @@ def form_opinions(
     )
     answer: Any = model.ask_for(_answer_type(), messages, operation=OPERATION)
     at = agent.clock()
-    ids = []
     lineage = tuple(stamp_of(memory) for memory in shown.values())
-    for place, each in enumerate(answer.opinions):
-        evidence = [shown[label].id for label in _labels(each.evidence) if label in shown]
-        superseded = _superseded(each, shown, lineage)
-        if superseded in evidence:
-            evidence.remove(superseded)
-        forming = Forming(
-            each.text.strip(),
-            float(each.confidence),
-            tuple(reason.strip() for reason in each.reasons if reason.strip()),
-            tuple(dict.fromkeys(evidence)),
-            supersedes=superseded,
-            formed_at=at,
-            id=content_id("opinion", thought.id, place),
-            made_by={"prompt": PROMPT, "model": model.name, "thought": thought.id},
-            lineage=lineage,
-        )
-        note = {"by": "think", "why": thought.question[:MAX_NAME]}
+    formings = [
+        _forming(place, each, answered, lineage, model.name, at)
+        for place, each in enumerate(answer.opinions)
+    ]
+    while True:
         try:
-            ids.append(form(agent, forming, thought.profile, note, None))
+            return _record(agent, answered, formings, model.name)
+        except InputError:  # an opinion was superseded between the check and the transaction
+            if not formings:
+                raise
+            formings.pop()
+
+
+def _forming(
+    place: int, each: Any, answered: Answered, lineage: tuple[Stamp, ...], model: str, at: int
+) -> Forming:
+    """Return the opinion at a place of a model's answer."""
+    shown = answered.shown
+    evidence = [shown[label].id for label in _labels(each.evidence) if label in shown]
+    superseded = _superseded(each, shown, lineage)
+    if superseded in evidence:
+        evidence.remove(superseded)
+    return Forming(
+        each.text.strip(),
+        float(each.confidence),
+        tuple(reason.strip() for reason in each.reasons if reason.strip()),
+        tuple(dict.fromkeys(evidence)),
+        supersedes=superseded,
+        formed_at=at,
+        id=content_id("opinion", answered.thought, place),
+        made_by={"prompt": PROMPT, "model": model, "thought": answered.thought},
+        lineage=lineage,
+    )
+
+
+def _record(agent: Agent, answered: Answered, formings: Sequence[Forming], model: str) -> list[str]:
+    """Record opinions and a `Form` as one transaction; return their ids."""
+    operations: list[Operation] = []
+    notes: list[dict[str, str]] = []
+    ids: list[str] = []
+    new: list[str] = []
+    superseded: set[str] = set()
+    for each in formings:
+        if each.supersedes in superseded:
+            continue  # another opinion of the answer takes the place of that one
+        try:
+            id, recording, noted = forming_operations(agent, each, answered.profile, answered.note)
         except InputError:  # a memory that was shown has been forgotten or superseded meanwhile
             continue
+        ids.append(id)
+        if recording:
+            operations += recording
+            notes += noted
+            new.append(id)
+        if each.supersedes is not None:
+            superseded.add(each.supersedes)
+    operations.append(Form(answered.thought, PROMPT, model, tuple(new)))
+    agent.transact(operations, [*notes, answered.note])
     return ids
 
 

@@ -23,6 +23,7 @@ from recollex_engine.domain.schema import (
     HOLE,
     PLACEHOLDER,
     RETAINING,
+    THINK,
 )
 from recollex_engine.domain.settings import RECOUNT, REEMBED
 from recollex_engine.domain.surfaces import EVENTS, FACTS
@@ -184,6 +185,8 @@ class ErasurePlan:
             left = payload | {"first": first, "end": end, "sha256": sha256}
         elif kind in CLOSING:
             left = self._left_of_closing(payload)
+        elif kind == THINK and any(map(self._gone_memory, payload.get("shown", ()))):
+            left = self._hole(payload)
         else:
             left = self._facts.left(kind, payload)
             if HOLE in left:
@@ -233,6 +236,9 @@ class ErasurePlan:
             return payload
         if kept:
             return payload | {"memories": kept}
+        return self._hole(payload)
+
+    def _hole(self, payload: Payload) -> Payload:
         return {HOLE: True} | ({"by": payload["by"]} if "by" in payload else {})
 
     def _sums(self, said: Payload) -> Payload:

@@ -15,8 +15,16 @@ from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.fact_schema import ALIAS_OF
 from recollex_engine.domain.intervals import check_interval
 from recollex_engine.domain.literals import Object, to_record
-from recollex_engine.domain.memory_operations import Archive, Correct, Extract, Forget, Retain
-from recollex_engine.domain.schema import EXTRACT
+from recollex_engine.domain.memory_operations import (
+    Archive,
+    Correct,
+    Extract,
+    Forget,
+    Form,
+    Retain,
+    Think,
+)
+from recollex_engine.domain.schema import EXTRACT, FORM, THINK
 from recollex_engine.domain.zones import zone_of
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.state.chain import NONE
@@ -28,6 +36,7 @@ from recollex_engine.writing.fact_record import same
 from recollex_engine.writing.fact_staging import FactStaging
 from recollex_engine.writing.phrase_making import lacks_phrase
 from recollex_engine.writing.preparation import Prepared
+from recollex_engine.writing.thought_records import form_record, think_record
 from recollex_engine.writing.undoing import former_state
 
 
@@ -59,6 +68,8 @@ class FactDraft:
             Archive: self._close,
             Correct: self._correct,
             Extract: self._extract,
+            Think: self._think,
+            Form: self._form,
             say.UpsertEntity: self._upsert_entity,
             say.MergeEntity: self._merge_entity,
             say.SplitEntity: self._split_entity,
@@ -139,6 +150,12 @@ class FactDraft:
             if value := getattr(operation, name):
                 said[name] = value
         self._staging.record(EXTRACT, said)
+
+    def _think(self, operation: Think) -> None:
+        self._staging.record(THINK, think_record(self.columns, operation, self.agent))
+
+    def _form(self, operation: Form) -> None:
+        self._staging.record(FORM, form_record(operation, self.memory))
 
     def _check_unchanged(self, id: str) -> None:
         if id in self._memories:
