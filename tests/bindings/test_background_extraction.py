@@ -211,3 +211,85 @@ def test_killed_at_any_moment_no_fact_is_there_twice_and_none_is_lost(tmp_path: 
     with extracting(tmp_path / "killed", echo) as (ada, _):
         ada.extract()
         assert held(ada) == expected and ada.jobs.find() == []
+
+
+def talk(number: int) -> list[dict[str, Any]]:
+    """Return a talk of twenty turns, which is a full chunk."""
+    return [turn(f"I saw {n} owls in town {number}.", n, id=f"{number}-{n}") for n in range(20)]
+
+
+def in_background(folder: Path, url: str, retains: bool, told: Path) -> None:
+    """Let facts follow in a child, until it is killed; say which talks were retained."""
+    with (
+        recollex.llm("m", base_url=url, attempts=1) as llm,
+        recollex.open(folder, embedder=WordVectors(), llm=llm, extraction="narrative") as store,
+    ):
+        ada = store.agent("ada")
+        for number in range(DOCUMENTS if retains else 0):
+            if ada.count(document_id=f"call-{number}") == 0:
+                ada.retain_dialogue(talk(number), document_id=f"call-{number}")
+                with told.open("a") as file:
+                    file.write(f"{number}\n")
+        ada.jobs.wait(20)
+
+
+@pytest.mark.parametrize("retains", [False, True], ids=["reading", "writing as well"])
+def test_killed_in_the_background_it_goes_on(tmp_path: Path, retains: bool) -> None:
+    def held(ada: recollex.Agent) -> list[tuple[str, str]]:
+        """Return the facts; their ids depend on what was recorded before them."""
+        facts = ada.list(where=MARKED, limit=1000)
+        return sorted(("" if retains else each.id, each.text) for each in facts)
+
+    def fill(folder: Path, **options: Any) -> None:
+        with extracting(folder, echo, **options) as (ada, _):
+            for number in range(DOCUMENTS):
+                ada.retain_dialogue(talk(number), document_id=f"call-{number}")
+
+    fill(tmp_path / "whole")
+    with extracting(tmp_path / "whole", echo, extraction="narrative") as (ada, _):
+        assert ada.jobs.wait(20)
+        expected = held(ada)
+        assert len(expected) == 5 * DOCUMENTS
+
+    folder, told = tmp_path / "killed", tmp_path / "told"
+    told.touch()
+    if not retains:
+        fill(folder)
+    chance, child, asked = random.Random(3), [0], Counter[int]()
+
+    def script(sent: Sent) -> Step:
+        asked[child[0]] += 1
+        if child[0] and asked[child[0]] == 3:
+            delay = chance.choice((0.0, 0.002, 0.004, 0.008, 0.016))
+            threading.Timer(delay, kill, (child[0],)).start()
+        return echo(sent)
+
+    kills = 0
+    with scripted(script) as served:
+        for _ in range(5):
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(20)
+                time.sleep(0.02)
+                in_background(folder, served.url, retains, told)
+                os._exit(0)
+            child[0] = pid
+            kills += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+            with recollex.open(folder, embedder=WordVectors()) as store:
+                ada = store.agent("ada")
+                found = held(ada)
+                assert set(found) <= set(expected) and len(found) == len(set(found))
+                done = [turn for job in ada.jobs.find(status="done") for turn in job.turns]
+                assert len(done) == len(set(done)) == 4 * len(found)  # twenty turns give five
+                kept = ada.count() - len(found)
+                assert kept % 20 == 0 and kept >= 20 * (
+                    len(told.read_text().split()) if retains else DOCUMENTS
+                )
+                assert ada.verify().ok
+        child[0] = 0
+        assert kills >= 3
+        in_background(folder, served.url, retains, told)
+    with recollex.open(folder, embedder=WordVectors()) as store:
+        ada = store.agent("ada")
+        assert held(ada) == expected and ada.jobs.find() == []
+        assert ada.count() == 25 * DOCUMENTS and ada.verify().ok

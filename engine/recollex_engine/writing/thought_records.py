@@ -14,7 +14,8 @@ def think_record(columns: Columns, operation: Think, agent: str) -> dict[str, An
     if None in keys:
         raise UnknownIdError(operation.shown[keys.index(None)], agent)
     shown = [columns.newest_of(key) for key in keys if key is not None]
-    return {name: value for name, value in vars(operation).items() if value} | {"shown": shown}
+    said = {name: value for name, value in vars(operation).items() if value is not None}
+    return said | {"shown": shown}
 
 
 def form_record(operation: Form, memory: Callable[[str], int]) -> dict[str, Any]:
