@@ -1,6 +1,7 @@
 """What an agent thinks: from what it recalls, in its character, with citations that are checked."""
 
 import asyncio
+import re
 import threading
 import time
 import warnings
@@ -16,7 +17,7 @@ import pytest
 
 import recollex
 import recollex.aio
-from recollex.errors import DeadlineError, InputError, LanguageModelError
+from recollex.errors import DeadlineError, InputError, LanguageModelError, UnknownIdError
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 from tests.scripted_llm import Script, Scripted, Step, error, scripted
@@ -478,6 +479,44 @@ def test_erasing_what_was_shown_erases_the_answer(tmp_path: Path) -> None:
         assert entry.payload is None and entry.by == "think"
     for path in tmp_path.rglob("*"):
         assert path.is_dir() or b"xylophone" not in path.read_bytes()
+
+
+def test_erasing_evidence_erases_the_opinions_that_rest_on_it(tmp_path: Path) -> None:
+    opinions = {
+        "opinions": [
+            formed("A gnu is fast.", evidence=["m2"]),
+            formed("A yak is slow.", evidence=["m1"]),
+            formed("An elk is tall.", evidence=[]),
+        ]
+    }
+    with thinking(tmp_path, answers("Good [m2].", opinions=opinions)) as (ada, _, ids):
+        ada.think(QUESTION)
+        assert ada.opinions.wait()
+        gnu, yak, elk = (each.id for each in ada.opinions.find() if each.id != ids["m3"])
+        study = ada.retain("A study of gnus.")
+        faster = ada.opinions.weigh(gnu, supporting=study)
+        own = ada.opinions.form("The gnu I saw was fast.", confidence=0.9, supersedes=faster)
+        also = ada.opinions.form("Gnus win.", confidence=0.9, evidence=own)
+        assert [each.id for each in ada.opinions.chain(gnu)] == [gnu, faster, own]
+        before = ada.erase(ids["m2"], by="ann", why="Asked.", preview=True)
+        assert before.memories == 6  # elk names no evidence, and rests on all that was shown
+        ada.erase(ids["m2"], by="ann", why="Asked.")
+        assert {each.id for each in ada.opinions.find()} == {ids["m3"], yak}
+        for id in (gnu, elk, faster, own, also):
+            with pytest.raises(UnknownIdError):
+                ada.get(id)
+        assert ada.verify().ok
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or not re.search(b"[Gg]nu is fast|elk is tall", path.read_bytes())
+
+
+def test_erasing_an_opinion_leaves_what_supersedes_it(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        ada = store.agent("ada")
+        first = ada.opinions.form("Tea is good.", confidence=0.5)
+        later = ada.opinions.form("Tea is great.", confidence=0.9, supersedes=first)
+        ada.erase(first, by="ann", why="Old.")
+        assert [each.id for each in ada.opinions.find()] == [later]
 
 
 # -- times ---------------------------------------------------------------------------------------

@@ -4,15 +4,12 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.erasure import Selection
-from recollex_engine.domain.filter import Filter
-from recollex_engine.domain.metadata_conditions import read_where
-from recollex_engine.domain.schema import DRAWN, EVIDENCE, NONE
+from recollex_engine.domain.schema import NONE
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.ranking.filters import passing
 from recollex_engine.state.view import View
+from recollex_engine.writing.drawn_memories import resting_on
 from recollex_engine.writing.erasure_plan import Erasing
-
-_ANY_FACT = Filter(where=read_where({DRAWN: {"exists": True}}))
 
 
 def select(view: View, selection: Selection, agent: str) -> Erasing:
@@ -37,28 +34,12 @@ def select(view: View, selection: Selection, agent: str) -> Erasing:
 def erasing_of(view: View, memories: npt.NDArray[np.int64]) -> Erasing:
     """Return what to erase for some memories, by their ordinals: int64[n].
 
-    Facts that were drawn from one of them go with it: they say what it said.
+    Facts and opinions that rest on one of them go with it: they may say what it said.
     """
-    memories = np.union1d(memories, _drawn_from(view, memories))
+    memories = np.union1d(memories, resting_on(view, memories))
     documents = np.unique(view.of_memories("document")[memories])
     names = (view.columns.label(each) for each in documents.tolist() if each != NONE)
     return Erasing(frozenset(memories.tolist()), frozenset(name for name in names if name))
-
-
-def _drawn_from(view: View, memories: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return all versions of the facts that cite one of some memories: int64[m]."""
-    kept = (view.of_memories("closed_by") != view.of_memories("op")).astype(np.uint8)
-    facts = np.flatnonzero(passing(view, _ANY_FACT, kept))
-    if not len(facts):
-        return np.empty(0, np.int64)
-    ids, strings = view.of_memories("id"), view.columns.dictionary["ids"]
-    erased = set(strings.strings(ids[memories].tolist()))
-    citing = [
-        fact
-        for fact in facts.tolist()
-        if not erased.isdisjoint(view.columns.metadata(fact).get(EVIDENCE) or ())
-    ]
-    return np.flatnonzero(np.isin(ids, ids[np.array(citing, np.int64)]))
 
 
 def _key(view: View, id: str, agent: str) -> int:

@@ -105,6 +105,9 @@ DRAWN = "extraction"
 """The name in the metadata of a fact that was drawn from memories; its value names the prompt. The
 name `EVIDENCE` has the ids of these memories."""
 EVIDENCE = "evidence"
+SUPERSEDES, MADE_BY, SHOWN = "supersedes", "made_by", "shown"
+"""Names in the metadata of an opinion: the id of the one before it; what formed it, and in that, if
+it names no evidence, the ids of the memories that a model was shown."""
 HOLE = "hole"
 """A key of a stub: the memory, fact or event of the record was erased. Its number stays.
 The value is the number of passages for a memory, else true."""

@@ -16,7 +16,7 @@ from recollex_engine.domain.checks import MAX_NAME
 from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.memory_operations import Form
 from recollex_engine.domain.operations import Operation
-from recollex_engine.domain.schema import NETWORKS, OPINION
+from recollex_engine.domain.schema import NETWORKS, OPINION, SHOWN
 from recollex_engine.domain.trust import FULL, Stamp, least
 from recollex_engine.errors import InputError
 from recollex_engine.llm.language_model import LanguageModel
@@ -104,6 +104,9 @@ def _forming(
     superseded = _superseded(each, shown, lineage)
     if superseded in evidence:
         evidence.remove(superseded)
+    made_by: dict[str, Any] = {"prompt": PROMPT, "model": model, "thought": answered.thought}
+    if not evidence:
+        made_by[SHOWN] = [memory.id for memory in shown.values()]
     return Forming(
         each.text.strip(),
         float(each.confidence),
@@ -112,7 +115,7 @@ def _forming(
         supersedes=superseded,
         formed_at=at,
         id=content_id("opinion", answered.thought, place),
-        made_by={"prompt": PROMPT, "model": model, "thought": answered.thought},
+        made_by=made_by,
         lineage=lineage,
     )
 

@@ -32,7 +32,7 @@ from recollex_engine.clock import to_micros
 from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.memory_operations import Archive, Retain
 from recollex_engine.domain.operations import Operation
-from recollex_engine.domain.schema import NETWORKS, OPINION
+from recollex_engine.domain.schema import MADE_BY, NETWORKS, OPINION, SUPERSEDES
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import FULL, Stamp, least, trust_number
 from recollex_engine.errors import InputError, UnknownIdError
@@ -108,7 +108,7 @@ def read_opinion(memory: Memory) -> Opinion:
         background=str(profile.get("background") or ""),
         formed_at=memory.event_at,
         recorded_at=memory.recorded_at,
-        supersedes=said.get("supersedes"),
+        supersedes=said.get(SUPERSEDES),
         superseded_by=later,
         source=memory.source,
         trust=memory.trust,
@@ -205,9 +205,9 @@ def forming_operations(
         "profile": {"personality": profile.personality, "background": profile.background},
     }
     if forming.supersedes is not None:
-        metadata["supersedes"] = forming.supersedes
+        metadata[SUPERSEDES] = forming.supersedes
     if forming.made_by is not None:
-        metadata["made_by"] = dict(forming.made_by)
+        metadata[MADE_BY] = dict(forming.made_by)
     id = forming.id or _new_id(agent, forming)
     statement = Statement(
         _with_reasons(forming.text, forming.reasons),

@@ -1,0 +1,69 @@
+"""Which memories rest on others? Facts that were drawn, on their turns, and opinions.
+
+A fact names in its metadata (`schema.EVIDENCE`) the turns that it was drawn from. An opinion names
+its evidence there; one that a model formed and that names none rests on all that the model was
+shown. An opinion may say what the one said that it supersedes: it goes where that one goes for its
+evidence.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.filter import Filter
+from recollex_engine.domain.metadata_conditions import read_where
+from recollex_engine.domain.schema import DRAWN, EVIDENCE, MADE_BY, OPINION, SHOWN, SUPERSEDES
+from recollex_engine.ranking.arms import Mask
+from recollex_engine.ranking.filters import passing
+from recollex_engine.state.columns import Columns
+from recollex_engine.state.view import View
+
+Ordinals = npt.NDArray[np.int64]
+_ANY_FACT = Filter(where=read_where({DRAWN: {"exists": True}}))
+
+
+def resting_on(view: View, memories: Ordinals) -> Ordinals:
+    """Return all versions of what rests on one of some memories, or on what rests on them.
+
+    Cost: 3 us for each fact that was drawn and each opinion, erased ones left out.
+    """
+    ids, strings = view.of_memories("id"), view.columns.dictionary["ids"]
+    kept = (view.of_memories("closed_by") != view.of_memories("op")).astype(np.uint8)
+    left = {
+        each: (set(evidence_of(view.columns, each)), _superseded(view.columns, each))
+        for each in drawn(view, kept)
+    }
+    gone, lost, found = set(strings.strings(ids[memories].tolist())), set[str](), list[int]()
+    while new := [
+        each for each, (evidence, before) in left.items() if evidence & gone or before in lost
+    ]:
+        lost.update(strings.strings(ids[new].tolist()))
+        gone |= lost
+        found += new
+        for each in new:
+            del left[each]
+    return np.flatnonzero(np.isin(ids, ids[found]))
+
+
+def drawn(view: View, mask: Mask) -> list[int]:
+    """Return the facts that were drawn, and the opinions, among the memories of a mask."""
+    opinions = (view.of_memories("network") == OPINION) & (mask == 1)
+    found: list[int] = np.flatnonzero((passing(view, _ANY_FACT, mask) == 1) | opinions).tolist()
+    return found
+
+
+def evidence_of(columns: Columns, memory: int) -> Iterator[str]:
+    """Yield the ids of the memories that a fact or an opinion rests on."""
+    said = columns.metadata(memory)
+    evidence = said.get(EVIDENCE)
+    if not evidence and isinstance(made_by := said.get(MADE_BY), dict):
+        evidence = made_by.get(SHOWN)
+    for each in evidence if isinstance(evidence, list) else ():  # a caller may give anything
+        if isinstance(each, str):
+            yield each
+
+
+def _superseded(columns: Columns, opinion: int) -> str | None:
+    before = columns.metadata(opinion).get(SUPERSEDES)
+    return before if isinstance(before, str) else None
