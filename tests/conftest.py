@@ -61,10 +61,15 @@ def nothing_calls_out():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Collect garbage seldom: pytest holds the syntax trees of all tests, which are no garbage."""
+    """Collect garbage seldom: what pytest holds of all tests is no garbage.
+
+    Once the tests are collected, these 570,000 objects are not looked at again: that takes .4 s of
+    CPU each time that a test collects its garbage.
+    """
     before = gc.get_threshold()
     gc.set_threshold(100_000, 50, 50)
     try:
         return (yield)
     finally:
         gc.set_threshold(*before)
+        gc.freeze()
