@@ -7,7 +7,7 @@ a small search.
 
 import numpy as np
 
-from recollex_kernels.machine.bit_masks import lowest
+from recollex_kernels.machine.bit_masks import TILE, count_bits, lowest, marked
 from recollex_kernels.machine.jit import F32, I64, U8, U32, inlined, kernel
 from recollex_kernels.machine.prefetch import prefetch
 from recollex_kernels.machine.top_k import kth_greatest
@@ -72,7 +72,7 @@ def admitted_frequency(table: I64, s: int, terms: U32, end_document: int, allowe
 
     Shapes: as for `document_frequency`; allowed uint8[>= end_document].
 
-    Cost: O(postings of the terms), 1 ns each; of a term that has a column the documents, 32 at a
+    Cost: O(postings of the terms), 1 ns each; of a term that has a column the documents, 64 at a
     time.
     """
     frequency = np.zeros(terms.shape[0], np.int64)
@@ -88,8 +88,7 @@ def admitted_frequency(table: I64, s: int, terms: U32, end_document: int, allowe
         row = np.searchsorted(dense, terms[q])
         if row < dense.shape[0] and dense[row] == terms[q]:
             column = columns[row * (last - first) : row * (last - first) + size]
-            for d in range(size):
-                frequency[q] += np.int64((column[d] != 0) & (mask[d] != 0))
+            frequency[q] += _both(column, mask)
             continue
         set_stops(table, s, terms[q], end_document, 0, stops)
         for slice_ in range(stops.shape[1] - 1):
@@ -97,6 +96,18 @@ def admitted_frequency(table: I64, s: int, terms: U32, end_document: int, allowe
             for at in range(stops[0, slice_], stops[0, slice_ + 1]):
                 frequency[q] += np.int64(part[documents[at]])
     return frequency
+
+
+@kernel
+def _both(codes: U8, mask: U8) -> int:
+    """Return at how many places neither is 0, 64 at a time."""
+    size, count = codes.shape[0], 0
+    whole = size // TILE * TILE
+    for d in range(0, whole, TILE):
+        count += count_bits(marked(codes, d) & marked(mask, d))
+    for d in range(whole, size):
+        count += int((codes[d] != 0) & (mask[d] != 0))
+    return count
 
 
 @kernel
