@@ -5,8 +5,6 @@ import numpy as np
 from recollex_kernels.machine.bit_masks import TILE, count_bits, lowest, marked
 from recollex_kernels.machine.jit import U8, U32, U64, kernel
 
-_SPARSE = 3  # fewer than one in so many allowed: their rows are listed first
-
 
 @kernel
 def _words_of(allowed: U8, low: int, high: int) -> U64:
@@ -26,11 +24,11 @@ def _words_of(allowed: U8, low: int, high: int) -> U64:
 
 @kernel
 def rows_of_allowed(
-    first: int, end: int, memory_of_row: U32, first_row: U32, allowed: U8
+    first: int, end: int, memory_of_row: U32, first_row: U32, allowed: U8, sparse: int
 ) -> tuple[bool, bool, U32]:
     """Return whether all memories of rows [first, end) are allowed, whether few are, their rows.
 
-    If a third of the memories or more are allowed, looking at all rows costs less, and none is
+    If one in ``sparse`` memories or more are allowed, looking at all rows costs less, and none is
     listed. Otherwise the rows ascend.
 
     Cost: a byte a memory, and 2 ns for each allowed one if few are.
@@ -40,7 +38,7 @@ def rows_of_allowed(
     count = 0
     for word in words:
         count += count_bits(word)
-    if count * _SPARSE >= high - low:
+    if count * sparse >= high - low:
         return count == high - low, False, np.empty(0, np.uint32)
     more = end - first - (high - low)  # each memory has one of the rows, some have more
     rows = np.empty(count + more, np.uint32)

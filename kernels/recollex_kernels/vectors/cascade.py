@@ -27,6 +27,7 @@ from recollex_kernels.vectors.similarity import decode_row
 _BLOCK = 1024  # rows whose estimates are computed together
 _SAMPLED, _OF_EACH = 16, 64  # parts, and their rows, that tell how great the greatest estimates are
 _AHEAD = 48  # rows prefetched ahead
+_SPARSE = 12  # fewer than one in so many allowed: their rows are listed first
 
 
 @kernel
@@ -228,10 +229,11 @@ def cascade_top(
 
     Shapes: as for `scan_top`; codes and step from `codes.encode`, signs from `encode_signs`.
 
-    Cost: O(rows * D / 64), about 0.8 ns a row of 384, 8 ns where a filter lists its rows, and 10 to
+    Cost: O(rows * D / 64), about 0.8 ns a row of 384, 8 ns where a filter
+    admits fewer than one in 12 and lists its rows, and 10 to
     30 ns for each proposed row.
     """
-    every, few, chosen = rows_of_allowed(first, end, memory_of_row, first_row, allowed)
+    every, few, chosen = rows_of_allowed(first, end, memory_of_row, first_row, allowed, _SPARSE)
     count = chosen.shape[0] if few else max(0, end - first)
     size = max(0, min(k, count))
     best = np.empty(room(size), np.float32)

@@ -16,6 +16,7 @@ from recollex_kernels.vectors.codes import FourBits
 from recollex_kernels.vectors.similarity import similarity
 
 _DIRECT = 256  # fewer rows than this are scored without looking at their codes
+_SPARSE = 3  # fewer than one in so many allowed: their rows are listed first
 _TILE = 64  # rows whose bounds are computed and compared together
 
 
@@ -167,7 +168,7 @@ def scan_top(
     if size == 0:
         return np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0, np.float32)
     limit = np.float32(floor)
-    _, few, listed = rows_of_allowed(first, end, memory_of_row, first_row, allowed)
+    _, few, listed = rows_of_allowed(first, end, memory_of_row, first_row, allowed, _SPARSE)
     count = listed.shape[0] if few else end - first
     best = np.empty(room(size), np.float32)
     memories = np.empty(room(size), np.uint32)
