@@ -34,7 +34,7 @@ from recollex_engine.ranking.arms import (
 from recollex_engine.ranking.scratch import WordScratch
 from recollex_engine.state.surfaces import Surfaces
 from recollex_engine.text.analyzer import Analyzer
-from recollex_kernels.vectors.cascade import cascade_top
+from recollex_kernels.vectors.cascade import cascade_of_rows, cascade_top
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
 from recollex_kernels.words.bm25 import Forward, Weights, scores_of
 from recollex_kernels.words.keyword import search_words
@@ -113,6 +113,8 @@ class SurfaceArms:
         self.version = self.surfaces.array("version")[: self.rows]
         self._episodes = "episode" in kinds
         self._events = "event" in kinds
+        alone = len(kinds) == 1 and kinds[0] in SURFACE_KINDS
+        self._only = SURFACE_KINDS.index(kinds[0]) if alone else None
         known = _shown.setdefault(view, {})
         cut = known.get((self.rows, *kinds)) if not only else None
         if cut is None:
@@ -226,6 +228,7 @@ class SurfaceArms:
         return nearest(
             *(self.surfaces, self.rows, self.view.columns.dimension, self.allowed),
             *(self.asked.vector, ANY_COSINE, budget, self.asked.exact),
+            kind=self._only,
         )
 
 
@@ -238,10 +241,12 @@ def nearest(
     floor: float,
     budget: int,
     exact: bool = False,
+    kind: int | None = None,
 ) -> ArmList:
     """Return the allowed ones of the first ``held`` surfaces that are nearest to a vector.
 
     They reach a cosine of ``floor``; ``budget`` of them at most. exact: compare every vector.
+    kind: the number in `SURFACE_KINDS` of all that are allowed; None if several kinds are.
     """
     if not held:
         return ArmList.empty()
@@ -258,12 +263,19 @@ def nearest(
             *(vectors, codes, 0, rows, own, first, allowed, query, floor, budget)
         )
     else:
-        found, near, scores = cascade_top(
-            *(vectors, codes[0], codes[1], surfaces.one_bit(rows, dimension), 0, rows, own),
-            *(first, allowed, query, floor, budget),
-            max(LIKELY, LIKELY_EACH * budget),
-            SCORED + int(SCORED_EACH * budget),
-        )
+        sizes = max(LIKELY, LIKELY_EACH * budget), SCORED + int(SCORED_EACH * budget)
+        if kind is None:
+            signs = surfaces.one_bit(rows, dimension)
+            found, near, scores = cascade_top(
+                *(vectors, codes[0], codes[1], signs, 0, rows, own),
+                *(first, allowed, query, floor, budget, *sizes),
+            )
+        else:
+            places, of, signs = surfaces.of_kind(kind, rows, dimension)
+            found, near, scores = cascade_of_rows(
+                *(vectors, codes[0], codes[1], signs, places, of, own),
+                *(allowed, query, floor, budget, *sizes),
+            )
     return ArmList(found, scores, near)
 
 

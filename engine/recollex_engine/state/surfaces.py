@@ -21,6 +21,7 @@ from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.row_codes import encode_rows
 from recollex_engine.state.tail import Tail, TailPostings
+from recollex_engine.storage.column import Column
 from recollex_engine.storage.dictionary import BatchInterner, Dictionary
 from recollex_kernels.vectors.codes import FourBits, OneBit
 from recollex_kernels.words.segments import table
@@ -109,6 +110,44 @@ class SurfaceWords:
         self.chains: TailPostings = Tail(self.end).now
 
 
+class KindCodes:
+    """The vectors of the surfaces of one kind, and their codes of one bit, which lie together.
+
+    A search of one kind so looks at no other: of a million facts with 260,000 vectors, 160,000 are
+    of names. Size: 60 bytes a vector. Threads: one at a time extends; any number read.
+    """
+
+    def __init__(self, kind: int, width: int) -> None:
+        self._kind, self._width = kind, width
+        self.read = 0  # vectors of any kind
+        self._rows, self._of = Column("<u4"), Column("<u4")
+        self._bits, self._factors = Column("<u8"), Column("<f4")
+
+    def extend(
+        self, rows: int, of: npt.NDArray[np.uint32], kinds: npt.NDArray[np.uint8], signs: OneBit
+    ) -> None:
+        """Read the vectors up to ``rows``; of: the surface of each, kinds: those of surfaces."""
+        bits, factors = signs
+        if rows <= self.read:
+            return
+        places = self.read + np.flatnonzero(kinds[of[self.read : rows]] == self._kind)
+        self._bits.extend(bits[places].reshape(-1))
+        self._factors.extend(factors[places])
+        self._of.extend(of[places])
+        self._rows.extend(places)  # the last one counts
+        self.read = rows
+
+    def before(self, rows: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], OneBit]:
+        """Return the vectors of the kind that are before ``rows``: places, surfaces, codes."""
+        found = self._rows.array
+        n = int(np.searchsorted(found, np.uint32(rows)))
+        bits = self._bits.buffer[: n * self._width].reshape(n, self._width)
+        parts = found[:n], self._of.buffer[:n], bits, self._factors.buffer[:n]
+        for part in parts:
+            part.flags.writeable = False
+        return parts[0], parts[1], (parts[2], parts[3])
+
+
 class Surfaces:
     """The surfaces of an agent, for reading.
 
@@ -122,6 +161,7 @@ class Surfaces:
         self._first_row = np.arange(64, dtype=np.uint32)
         self._first_vector = np.zeros(1, np.uint32)
         self._phrases = np.zeros(0, np.uint8)
+        self._of_kind: dict[int, KindCodes] = {}
         self._words = SurfaceWords()
         self._growing = threading.Lock()
         self._listing = threading.Lock()
@@ -233,6 +273,21 @@ class Surfaces:
         width = words(dimension)
         bits = self.array("code1")[: rows * width].reshape(rows, width)
         return bits, self.array("code_factor")
+
+    def of_kind(
+        self, kind: int, rows: int, dimension: int
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], OneBit]:
+        """Return which of the first ``rows`` vectors are of a kind, their surfaces and codes.
+
+        Cost: 60 bytes to copy for each that is new since the last call.
+        """
+        known = self._of_kind.get(kind)
+        if known is None or known.read < rows:
+            with self._growing:
+                known = self._of_kind.setdefault(kind, KindCodes(kind, words(dimension)))
+                of, kinds = self.array("vector_of"), self.array("kind")
+                known.extend(rows, of, kinds, self.one_bit(rows, dimension))
+        return known.before(rows)
 
     def missing(self, labels: Dictionary) -> list[tuple[str, int]]:
         """Return (table, version) of the versions that have no surface; erased ones get none.

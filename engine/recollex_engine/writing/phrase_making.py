@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.domain.fact_schema import SURFACE_KINDS
 from recollex_engine.domain.gists import SYNONYMY
 from recollex_engine.domain.schema import PLACEHOLDER
 from recollex_engine.facts.surface_arms import nearest
@@ -86,6 +87,7 @@ def _recorded(columns: Columns, query: npt.NDArray[np.float32]) -> Synonyms:
     near = nearest(
         *(surfaces, held, columns.dimension, surfaces.phrases(held)),
         *(query, SYNONYMY, LIMIT + 1),
+        kind=SURFACE_KINDS.index("entity"),
     )
     version = surfaces.array("version")
     return list(zip(version[near.memories].tolist(), near.scores.tolist(), strict=True))

@@ -247,3 +247,42 @@ def cascade_top(
     return best_rows(
         vectors, near, memory_of_row, query, np.float32(floor), size, best, memories, rows
     )
+
+
+@kernel
+def cascade_of_rows(
+    vectors: U16,
+    codes: U8,
+    step: F32,
+    signs: OneBit,
+    rows: U32,
+    memories: U32,
+    memory_of_row: U32,
+    allowed: U8,
+    query: F32,
+    floor: float,
+    k: int,
+    proposed: int,
+    scored: int,
+) -> tuple[U32, U32, F32]:
+    """Return what `cascade_top` returns if no other rows than ``rows`` are allowed.
+
+    Their codes of one bit lie together, so the others are not looked at.
+
+    Shapes, for n rows: rows uint32[n], ascending; memories uint32[n], that of each; signs as from
+    `encode_signs`, of these rows alone; everything else as for `cascade_top`.
+
+    Cost: that of `cascade_top` for n rows, whatever the filter.
+    """
+    count = rows.shape[0]
+    size = max(0, min(k, count))
+    best = np.empty(room(size), np.float32)
+    found, own = np.empty(room(size), np.uint32), np.empty(room(size), np.uint32)
+    if size == 0:
+        return found[:0], own[:0], best[:0]
+    every = np.empty(0, np.uint32)
+    near = _proposed(signs, every, 0, count, memories, allowed, False, query, max(1, proposed))
+    for p in range(near.shape[0]):
+        near[p] = rows[near[p]]
+    near = _chosen((codes, step), near, query, max(1, scored))
+    return best_rows(vectors, near, memory_of_row, query, np.float32(floor), size, best, found, own)

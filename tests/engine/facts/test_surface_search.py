@@ -160,6 +160,25 @@ def test_many_are_searched_as_few_are(alice):
         assert exact == alice.engine.search(alice.facts.view(), "tea 77", ("fact",), 1)
 
 
+def test_facts_recorded_after_a_search_are_found_and_names_are_not(alice):
+    before = None
+    for first in (0, 3_000):
+        with alice.transaction() as tx:
+            for n in range(first, first + 3_000):
+                tx.facts.add(f"person {n}", "likes", f"{WORDS[n % 6]} {n}")
+        view = alice.facts.view()
+        for number in (first, first + 2_999):
+            text = f"person {number} likes {WORDS[number % 6]} {number}"
+            (found,) = alice.engine.search(view, text, ("fact",), 1)
+            assert alice.facts.search(text, limit=1)[0].item.subject == f"person {number}"
+            exact = alice.engine.search(view, text, ("fact",), 1, exact=True)
+            assert [found] == exact
+        if before is not None:  # a view of fewer surfaces
+            text = f"person 77 likes {WORDS[5]} 77"
+            assert alice.engine.search(before, text, ("fact",), 1)[0].number == 77
+        before = view
+
+
 # -- what a cut shows ---------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import recollex_kernels
 from recollex_kernels.vectors._one_bit import PLANES, encode_planes, plane_sums
 from recollex_kernels.vectors._row_sums import TOGETHER
-from recollex_kernels.vectors.cascade import cascade_top
+from recollex_kernels.vectors.cascade import cascade_of_rows, cascade_top
 from tests.kernels.unit_vectors import (
     bits,
     clustered,
@@ -85,6 +85,25 @@ def test_the_best_of_those_whose_estimates_are_the_greatest_twice(seed, grid, fl
     limits = floor, k, proposed, scored
     expected = oracle(vectors, first, end, memory_of_row, allowed, query, *limits)
     assert tuple(part.tolist() for part in found) == expected
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.9, 0.4, 0.02]))
+@settings(max_examples=30)
+def test_rows_whose_codes_lie_together_are_searched_as_among_all(seed, share):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 9000 if seed % 4 == 0 else 1500))
+    vectors = clustered(n, 40, seed, int(rng.choice([2, 0])))
+    query = vectors[rng.integers(n)].astype(np.float32)
+    numbers = frozen(np.arange(n + 1), np.uint32)
+    chosen = rng.random(n) < share
+    allowed = frozen(chosen & (rng.random(n) < rng.choice([1.0, 0.5, 0.0])), np.uint8)
+    rows = frozen(np.flatnonzero(chosen), np.uint32)
+    codes, signs = encoded(vectors)[:2], signs_of(vectors)
+    own = tuple(frozen(part[chosen], part.dtype) for part in signs)
+    limits = query, float(rng.choice([-2.0, 0.3])), 10, int(rng.choice([1, 30, 600])), 20
+    every = cascade_top(bits(vectors), *codes, signs, 0, n, numbers[:n], numbers, allowed, *limits)
+    found = cascade_of_rows(bits(vectors), *codes, own, rows, rows, numbers[:n], allowed, *limits)
+    assert [part.tolist() for part in found] == [part.tolist() for part in every]
 
 
 @pytest.mark.parametrize("width", [8, 40, 384, 520])
