@@ -56,6 +56,15 @@ class Observation:
     text: str
     turns: tuple[str, ...]
 
+    @property
+    def triple(self) -> tuple[str, str, str]:
+        """Subject, predicate and object: "Ann", "paints", "in her free time"."""
+        said = self.text.removeprefix(f"{self.speaker} ")
+        if said == self.text or " " not in said:
+            return self.speaker, "observation", self.text
+        predicate, rest = said.split(" ", 1)
+        return self.speaker, predicate, rest
+
 
 def load(data: Path) -> list[Bank]:
     """Return one bank for each conversation, in the file's order."""

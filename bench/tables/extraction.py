@@ -16,12 +16,10 @@ so that the real client, prompts, schemas and checks run. Its answers come at on
 real model is to be added. It relates no facts to each other, so all of them stay.
 """
 
-import json
-import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +28,9 @@ import numpy as np
 import recollex
 from bench.datasets import load
 from bench.datasets.bank import Bank, Query, Split
-from bench.datasets.locomo import Observation, observations
+from bench.datasets.locomo import observations
 from bench.lib.counting_endpoint import counting_endpoint
+from bench.lib.replayed_model import ReplayedModel
 from bench.tables.lib.evaluation import NO_LIMIT, retain
 from bench.tables.lib.metrics import bootstrap, paired
 from bench.tables.lib.report import Cell, Section, Table, arguments, keep
@@ -55,76 +54,6 @@ STAGES = {
 }
 """Shown name -> its functions; the time of other listed functions that they call is not theirs."""
 FACTS = {"extraction": {"exists": True}}
-_LETTERS = re.compile(r"\W+")
-_TURN = re.compile(r"^\[(m\d+)\] \([^)]*\) (.*(?:\n    .*)*)$", re.M)
-
-
-class Observer:
-    """Answers for a model: with the observations of the turns that a prompt shows."""
-
-    def __init__(self, mode: str) -> None:
-        self._mode = mode
-        self._said: dict[str, list[str]] = {}
-        self._observed: dict[str, list[Observation]] = {}
-        self.given = 0
-
-    def hear(self, bank: Bank, facts: Sequence[Observation]) -> None:
-        """Take the next conversation."""
-        self.given = 0
-        self._said, self._observed = {}, {}
-        known = {turn["id"] for turn in bank.turns}
-        for turn in bank.turns:
-            self._said.setdefault(_plain(_text(turn)), []).append(turn["id"])
-        for fact in facts:
-            if cited := [id for id in fact.turns if id in known]:
-                self._observed.setdefault(cited[0], []).append(fact)
-
-    def answer(self, sent: Mapping[str, Any]) -> str:
-        """Return what the model says to a request."""
-        if sent["response_format"]["json_schema"]["name"] != "ExtractedFacts":
-            return json.dumps({"relations": []})
-        user = sent["messages"][-1]["content"].split("\nThe turns:\n")[1]
-        labels = dict(self._shown(_TURN.findall(user)))
-        found = [fact for id in labels for fact in self._observed.pop(id, [])]
-        self.given += len(found)
-        if self._mode == "atomic":
-            said = [(fact.text, fact.turns) for fact in found]
-        else:
-            said = [
-                (" ".join(_ended(fact.text) for fact in mine), [id for f in mine for id in f.turns])
-                for mine in _by_speaker(found)
-            ]
-        return json.dumps({"facts": [_fact(text, turns, labels) for text, turns in said]})
-
-    def _shown(self, turns: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Yield (id, label) of the turns of a prompt; of equal texts the next one not yet shown."""
-        for label, text in turns:
-            ids = self._said[_plain(text)]
-            yield (ids.pop(0) if ids[1:] else ids[0]), label
-
-
-def _by_speaker(facts: Sequence[Observation]) -> list[list[Observation]]:
-    speakers = dict.fromkeys(fact.speaker for fact in facts)
-    return [[fact for fact in facts if fact.speaker == speaker] for speaker in speakers]
-
-
-def _ended(text: str) -> str:
-    return text if text[-1] in ".!?" else f"{text}."
-
-
-def _fact(text: str, turns: Sequence[str], labels: Mapping[str, str]) -> dict[str, Any]:
-    evidence = [labels[id] for id in dict.fromkeys(turns) if id in labels]
-    nothing = {"when": None, "participants": [], "reasons": [], "entities": [], "confidence": None}
-    return {"text": text, "network": "world", "evidence": evidence, **nothing}
-
-
-def _text(turn: Mapping[str, Any]) -> str:
-    caption = f" [picture: {turn['caption']}]" if "caption" in turn else ""
-    return f"{turn['speaker']}: {turn['text']}{caption}"
-
-
-def _plain(text: str) -> str:
-    return _LETTERS.sub("", text).lower()
 
 
 def main() -> None:
@@ -134,14 +63,14 @@ def main() -> None:
     banks = load(given.data, ("locomo",))
     tables = {mode: Measured(mode) for mode in MODES}
     for mode, measured in tables.items():
-        observer = Observer(mode)
+        model = ReplayedModel(mode)
         with (
-            counting_endpoint(observer.answer) as endpoint,
+            counting_endpoint(model.answer) as endpoint,
             recollex.llm("replayed", base_url=endpoint.url) as llm,
         ):
             for bank in banks:
-                observer.hear(bank, facts[bank.name])
-                measured.add(bank, observer, encoder, llm, given.limit)
+                model.hear(bank, facts[bank.name])
+                measured.add(bank, model, encoder, llm, given.limit)
     sections = [section(tables, split) for split in SPLITS]
     sections += [stored(tables), spent(tables)]
     claim = __doc__.split("\n\n")[1].replace("\n", " ")
@@ -165,7 +94,7 @@ class Measured:
     def add(
         self,
         bank: Bank,
-        observer: Observer,
+        model: ReplayedModel,
         encoder: recollex.Encoder,
         llm: recollex.LanguageModel,
         limit: int | None,
@@ -205,7 +134,7 @@ class Measured:
             self.sizes["characters of turns"] += sum(len(memory.text) for memory in turns)
             self.sizes["bytes of both"] += _bytes(Path(folder))
             self.sizes["dates dropped"] += sum("dropped_dates" in each.metadata for each in drawn)
-            self.sizes["observations"] += observer.given
+            self.sizes["observations"] += model.given
             self.ask(agent, "facts", queries, vectors, where=FACTS)
             self.ask(agent, "both", queries, vectors)
 

@@ -77,18 +77,9 @@ def record(agent: recollex.Agent, facts: Sequence[Observation]) -> None:
     known = {memory.id for memory in agent.list(limit=100_000)}
     with agent.transaction(by="bench", why="observed") as tx:
         for fact in facts:
-            subject, predicate, rest = parts(fact)
+            subject, predicate, rest = fact.triple
             evidence = [turn for turn in fact.turns if turn in known]
             tx.facts.add(subject, predicate, recollex.Text(rest), evidence=evidence, id=fact.id)
-
-
-def parts(fact: Observation) -> tuple[str, str, str]:
-    """Return subject, predicate and object: "Ann", "paints", "in her free time"."""
-    said = fact.text.removeprefix(f"{fact.speaker} ")
-    if said == fact.text or " " not in said:
-        return fact.speaker, "observation", fact.text
-    predicate, rest = said.split(" ", 1)
-    return fact.speaker, predicate, rest
 
 
 def answers(
