@@ -37,12 +37,14 @@ class ReplayedModel:
 
     def answer(self, sent: Mapping[str, Any]) -> str:
         """Return what the model says to a request."""
-        if sent["response_format"]["json_schema"]["name"] != "ExtractedFacts":
+        if sent["response_format"]["json_schema"]["name"] not in ("ExtractedFacts", "Episode"):
             return json.dumps({"relations": []})
         user = sent["messages"][-1]["content"].split("\nThe turns:\n")[1]
         labels = dict(self._shown(_TURN.findall(user)))
         found = [fact for id in labels for fact in self._observed.pop(id, [])]
         self.given += len(found)
+        if self._mode == "episodic":
+            return json.dumps(_episode(found, labels))
         if self._mode == "atomic":
             said = [(fact.text, fact.turns) for fact in found]
         else:
@@ -66,6 +68,19 @@ def _by_speaker(facts: Sequence[Observation]) -> list[list[Observation]]:
 
 def _ended(text: str) -> str:
     return text if text[-1] in ".!?" else f"{text}."
+
+
+def _episode(facts: Sequence[Observation], labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return each observation as a gist and as a triple of its words."""
+    untimed = {"point_in_time": None, "start_time": None, "end_time": None}
+    gists, triples = [], []
+    for fact in facts:
+        evidence = [labels[id] for id in dict.fromkeys(fact.turns) if id in labels]
+        gists.append({"text": fact.text, "when": None, "evidence": evidence})
+        subject, predicate, rest = fact.triple
+        triple = {"subject": subject, "predicate": predicate, "object": rest}
+        triples.append({**triple, **untimed, "evidence": evidence})
+    return {"gists": gists, "facts": triples}
 
 
 def _fact(text: str, turns: Sequence[str], labels: Mapping[str, str]) -> dict[str, Any]:
