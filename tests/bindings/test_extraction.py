@@ -10,10 +10,12 @@ import pytest
 
 import recollex
 import recollex.aio
-from recollex.errors import InputError, ReadOnlyError
+from recollex.errors import InputError, ReadOnlyError, UnknownIdError
 from recollex_engine.mind import drawing
 from tests.bindings.extraction_script import (
+    COMPARES,
     TALK,
+    Sent,
     echo,
     extracting,
     fact,
@@ -30,8 +32,11 @@ if find_spec("openai") is None or find_spec("pydantic") is None:
     pytest.skip("needs the extra: recollex[llm]", allow_module_level=True)
 
 
+FACTS = {"extraction": {"exists": True}}
+
+
 def drawn(ada: recollex.Agent) -> list[recollex.Memory]:
-    return ada.list(where={"extraction": {"exists": True}})
+    return ada.list(where=FACTS)
 
 
 def test_a_fact_names_its_turns_participants_reasons_and_types(tmp_path: Path) -> None:
@@ -398,6 +403,47 @@ def test_erasing_a_turn_erases_what_was_drawn_from_it(tmp_path: Path) -> None:
         assert "Rome" not in served.prompt() and ada.verify().ok
         ada.forget(where={"evidence": {"contains": ids[0]}})
         assert all(ids[0] not in memory.metadata["evidence"] for memory in drawn(ada))
+
+
+def test_forgetting_all_turns_of_a_fact_forgets_it_until_they_are_retained_again(
+    tmp_path: Path,
+) -> None:
+    def script(sent: Sent) -> Step:
+        if schema_of(sent) == COMPARES:
+            return Step({"relations": []})
+        told = [fact(f"Ben knows {text}", f"m{n}") for n, text in enumerate(shown_turns(sent), 1)]
+        return facts(*told, fact("Friends talked of towns.", "m1", f"m{len(told)}"))
+
+    with extracting(tmp_path, script) as (ada, _):
+        texts = ("Anna lives in Rome.", "Bert lives in Oslo.", "Carl lives in Bonn.")
+        first, second, third = ids = ada.retain_many(texts, document_id="call")
+        ada.extract()
+        own = ada.opinions.form("Rome is far.", confidence=0.6, evidence=drawn(ada)[0].id)
+        before = ada.get(first).recorded_at
+        all_of = {memory.text for memory in drawn(ada)}
+        assert len(all_of) == 4
+        then = drawn(ada)[-1].recorded_at
+        assert ada.forget(first, by="ann", why="Asked.") == 1
+        assert {memory.text for memory in drawn(ada)} == all_of - {"Ben knows Anna lives in Rome."}
+        with pytest.raises(UnknownIdError):
+            ada.opinions.get(own)  # it rested on the fact alone
+        told, rest = ada.log(op="forget")
+        assert (rest.recorded_at, rest.by) == (told.recorded_at, "ann")
+        assert rest.why == "what it rests on was forgotten" and len(rest.ids) == 2
+        assert {memory.text for memory in ada.at(then).list(where=FACTS)} == all_of
+        assert not ada.at(before).list(where=FACTS)
+        with ada.transaction(by="ben") as transaction:
+            transaction.forget(second)
+            transaction.forget(third)
+        assert drawn(ada) == [] and ada.log(op="forget")[-1].by == "ben"
+        assert ada.jobs.find() == [] and ada.verify().ok
+        ada.retain_many(texts, document_id="call", id=ids)
+        (job,) = ada.jobs.find()
+        assert job.turns == tuple(ids)
+        ada.extract()
+        assert {memory.text for memory in drawn(ada)} == all_of
+        ada.archive(ids)  # they can still be read
+        assert {memory.text for memory in drawn(ada)} == all_of and ada.verify().ok
 
 
 @pytest.mark.slow

@@ -33,9 +33,11 @@ class MemoryChanges:
     ) -> int:
         """Forget memories, as one transaction: nothing returns them from now on. Return how many.
 
-        They are those of ``id``, or those that meet ``filters``, see `Filters`. `at` an earlier
-        time they are still there. by, why: who does it and for which reason, for the log. Raises
-        `errors.UnknownIdError` for an id that does not exist; then nothing is forgotten.
+        They are those of ``id``, or those that meet ``filters``, see `Filters`. Facts that were
+        drawn from them alone, and opinions that rest on them alone, are forgotten with them, and
+        are not counted. `at` an earlier time they are still there. by, why: who does it and for
+        which reason, for the log. Raises `errors.UnknownIdError` for an id that does not exist;
+        then nothing is forgotten.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")

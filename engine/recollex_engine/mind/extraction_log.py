@@ -16,7 +16,7 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.domain.schema import EXTRACT, NONE
+from recollex_engine.domain.schema import ENDS, EXTRACT, NONE
 from recollex_engine.log.reader import Operation
 from recollex_engine.mind.followed_kinds import FollowedKinds
 from recollex_engine.state.columns import Columns
@@ -74,9 +74,14 @@ def extractions(agent: AgentOrCut, view: View) -> list[Extracted]:
 
 
 def same_text_before(columns: Columns, memory: int) -> int | None:
-    """Return the version that a memory amended, which has the same text; None if none."""
+    """Return the version that a memory amended, which has the same text; None if none.
+
+    A memory that is retained again after it was forgotten amends none: its facts went with it.
+    """
     before = int(columns.array("previous")[memory])
     if before == NONE or columns.text(before) != columns.text(memory):
+        return None
+    if columns.end_of(before, columns.op) == ENDS["forget"]:
         return None
     return before
 

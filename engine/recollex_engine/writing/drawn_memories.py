@@ -6,7 +6,7 @@ shown. An opinion may say what the one said that it supersedes: it goes where th
 evidence.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,38 @@ def resting_on(view: View, memories: Ordinals) -> Ordinals:
         for each in new:
             del left[each]
     return np.flatnonzero(np.isin(ids, ids[found]))
+
+
+def unsupported(view: View, forgotten: Collection[str]) -> list[int]:
+    """Return what rests on nothing any more once memories of some ids are forgotten, ascending.
+
+    All that it rests on is forgotten, or was replaced, and may have rested on what is returned. It
+    is open, or archived, as of the last operation. Cost: as of `resting_on`; a byte for each memory
+    where there are no facts and no opinions.
+    """
+    columns, gone = view.columns, set(forgotten)
+    has_opinions = bool((view.of_memories("network") == OPINION).any())
+    if not has_opinions and columns.metadata_values.first(DRAWN) is None:
+        return []
+    ids = columns.dictionary["ids"]
+    left: dict[int, tuple[str, set[str]]] = {}
+    for each in drawn(view, (view.of_memories("forgotten_by") == 0).astype(np.uint8)):
+        id = ids.string(int(columns.array("id")[each]))
+        if id not in gone and columns.closable(id, "forget") == each:
+            left[each] = id, set(evidence_of(columns, each))
+    found: list[int] = []
+    while new := [
+        each
+        for each, (_, evidence) in left.items()
+        if evidence & gone and all(_is_gone(columns, id) for id in evidence - gone)
+    ]:
+        gone.update(left.pop(each)[0] for each in new)
+        found += new
+    return sorted(found)
+
+
+def _is_gone(columns: Columns, id: str) -> bool:
+    return columns.closable(id, "forget") is None
 
 
 def drawn(view: View, mask: Mask) -> list[int]:

@@ -28,6 +28,7 @@ from recollex_engine.writing.surface_making import (
     lacking,
     text_of_version,
 )
+from recollex_engine.writing.taking_away import with_unsupported
 from recollex_engine.writing.write_context import WriteContext
 
 SURFACES_AT_ONCE = 1024
@@ -111,6 +112,7 @@ def record_operations(
     def stage(draft: Draft) -> None:
         context.check_counter(draft.columns)
         FactDraft(draft, context.agent, prepared).add(operations, notes, where)
+        draft.operations = with_unsupported(draft.replica, draft.operations)
 
     held = None if context.writer is None else context.writer.replica.columns
     if held is None:  # a refused operation must not make a folder

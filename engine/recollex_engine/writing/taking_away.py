@@ -1,16 +1,50 @@
-"""Which memories does an operation forget or archive? Those of some ids, or of a filter."""
+"""Which memories does an operation forget or archive? Those of some ids, or of a filter.
+
+With a memory that is forgotten goes what rests on it alone: facts that were drawn, and opinions.
+"""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from recollex_engine.domain.act import note
 from recollex_engine.domain.filter import Filter
+from recollex_engine.domain.schema import CLOSING
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.ranking.filters import passing
 from recollex_engine.state.replica import Replica
+from recollex_engine.writing.drawn_memories import unsupported
 
 Choice = Callable[[Replica], list[int]]
 """Returns memories by their ordinals, ascending, of the last operation of a replica."""
+
+
+FORGET = "forget"
+Record = tuple[str, dict[str, Any]]
+"""The kind of an operation, and its payload."""
+UNSUPPORTED = "what it rests on was forgotten"
+"""Why a fact or an opinion is forgotten with its evidence."""
+
+
+def with_unsupported(replica: Replica, records: Sequence[Record]) -> list[Record]:
+    """Return the records of a transaction, and one that forgets what they leave without evidence.
+
+    It is made by whoever forgets. Cost: nothing unless memories are forgotten.
+    """
+    forgetting = [said for kind, said in records if kind == FORGET]
+    if not forgetting:
+        return list(records)
+    columns, count = replica.columns, replica.columns.memories
+    gone = [each for said in forgetting for each in said["memories"] if each < count]
+    ids = columns.dictionary["ids"].strings(columns.array("id")[gone].tolist())
+    changed = {each for kind, said in records if kind in CLOSING for each in said["memories"]}
+    changed.update(said["replaces"] for _, said in records if "replaces" in said)
+    found = [each for each in unsupported(replica.view(columns.op), ids) if each not in changed]
+    if not found:
+        return list(records)
+    by = forgetting[-1].get("by")
+    return [*records, (FORGET, {"memories": found, **note(by, UNSUPPORTED)})]
 
 
 def of_ids(ids: Sequence[str], kind: str, agent: str) -> Choice:

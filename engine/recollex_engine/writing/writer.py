@@ -38,7 +38,7 @@ from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.reembedding import remove_former
 from recollex_engine.writing.restoration import TextEmbedder
 from recollex_engine.writing.retention import RetentionRules, rules_in_force
-from recollex_engine.writing.taking_away import Choice
+from recollex_engine.writing.taking_away import Choice, with_unsupported
 
 
 class StalePlan(Exception):  # noqa: N818 - not an error: the caller plans again
@@ -254,7 +254,8 @@ class Writer:
             memories = choose(self.replica)
             if not memories:
                 return 0
-            op = self._commit([(act.kind, {"memories": memories, **act.note})], None, recorded_at)
+            records = [(act.kind, {"memories": memories, **act.note})]
+            op = self._commit(with_unsupported(self.replica, records), None, recorded_at)
         self.publish(op)
         return len(memories)
 
