@@ -35,6 +35,7 @@ WORKS = {
     "investigate": "investigate memory 'What does Ann like?'",
     "extract": "extract memory",
     "jobs": "jobs memory",
+    "resolve-entities": "resolve-entities memory",
     "profile": "profile memory",
     "retention": "retention memory --count 100 --by ann",
     "diff": "diff memory 2024-01-01",

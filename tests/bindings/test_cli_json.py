@@ -73,7 +73,8 @@ ELSEWHERE = {
     "warmup",
     "undo",
     "critique-data",
-}  # they take a server, a minute, or a fact
+    "resolve-entities",
+}  # they take a server, a minute, a fact, or names
 
 
 def parsers() -> dict[str, argparse.ArgumentParser]:

@@ -108,3 +108,16 @@ def test_facts_are_drawn_and_jobs_listed(shell: Shell, monkeypatch: pytest.Monke
     assert code == 0 and json.loads(out)["prompt"] == "rules-1"
     assert shell("jobs", "memory", "--status", "lost")[0] == 2
     assert shell("jobs", "memory", "--agent", "nobody")[0] == 1
+
+
+def test_entities_are_made_one(shell: Shell) -> None:
+    code, out, errors = shell("resolve-entities", "memory")
+    assert (code, out) == (0, "") and "no two entities" in errors
+    shell("retain", "memory", "I met Carol Quinn.", "--at", "2024-05-02")
+    told = "Carol is Carol Quinn (part, 0.90, by rule: a part of the name)\n"
+    assert shell("resolve-entities", "memory", "--preview")[1] == told
+    code, out, _ = shell("resolve-entities", "memory", "--by", "ann", "--json")
+    said = json.loads(out)
+    assert (said["source"], said["target"], said["same"]) == ("Carol", "Carol Quinn", True)
+    assert "ann" in shell("log", "memory", "--op", "merge_entity")[1]
+    assert shell("resolve-entities", "memory", "--agent", "nobody")[0] == 1

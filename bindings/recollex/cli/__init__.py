@@ -46,6 +46,7 @@ HOMES = {
     "profile": "recollex.cli.mind_commands",
     "extract": "recollex.cli.mind_commands",
     "jobs": "recollex.cli.mind_commands",
+    "resolve-entities": "recollex.cli.resolving",
     "critique-data": "recollex.cli.critique_data",
     "undo": "recollex.cli.undoing",
     "consolidate": "recollex.cli.consolidating",

@@ -18,7 +18,7 @@ def think(arguments: Arguments) -> int:
     """Print what an agent thinks; 1 if it refuses, or if there is no model."""
     then = time_option(arguments, "as_recorded")
     writes = not (arguments.no_opinions or arguments.prompt or then)
-    llm = None if arguments.prompt else _llm(arguments)
+    llm = None if arguments.prompt else language_model(arguments)
     with (
         llm or nullcontext(),
         existing_agent(arguments, write=writes and llm is not None, llm=llm) as agent,
@@ -68,7 +68,7 @@ def _print(thought: recollex.Thought, streamed: bool) -> None:
 def investigate(arguments: Arguments) -> int:
     """Print what an agent finds out; 1 if it finds no answer, or if there is none to ask."""
     then = time_option(arguments, "as_recorded")
-    llm = _llm(arguments)
+    llm = language_model(arguments)
     with llm or nullcontext(), existing_agent(arguments, write=False, llm=llm) as agent:
         if agent is None:
             return 1
@@ -115,7 +115,7 @@ def profile(arguments: Arguments) -> int:
     if arguments.background is not None:
         given["background"] = arguments.background
     changes = bool(given) or arguments.merge is not None
-    llm = _llm(arguments) if arguments.merge is not None else None
+    llm = language_model(arguments) if arguments.merge is not None else None
     with llm or nullcontext(), existing_agent(arguments, write=changes, llm=llm) as agent:
         if agent is None:
             return 1
@@ -137,7 +137,7 @@ def profile(arguments: Arguments) -> int:
 
 def extract(arguments: Arguments) -> int:
     """Draw facts from what an agent has retained; 1 if some chunks gave none."""
-    llm = _llm(arguments)
+    llm = language_model(arguments)
     with llm or nullcontext(), existing_agent(arguments, write=True, llm=llm) as agent:
         if agent is None:
             return 1
@@ -183,7 +183,7 @@ def jobs(arguments: Arguments) -> int:
     return 1 if any(job.status == "failed" for job in found) else 0
 
 
-def _llm(arguments: Arguments) -> Any:
+def language_model(arguments: Arguments) -> Any:
     """Return the language model that the arguments or the environment name; None if none."""
     if arguments.llm is None and not os.environ.get("RECOLLEX_LLM_MODEL"):
         return None

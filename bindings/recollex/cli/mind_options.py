@@ -105,6 +105,17 @@ def jobs(parser: Parser) -> None:
     add("--json", action="store_true", help="print a JSON object a line")
 
 
+def resolve_entities(parser: Parser) -> None:
+    """Add the options of `resolve-entities`."""
+    add = parser.add_argument
+    add_store(parser)
+    add_agent(parser)
+    add("--preview", action="store_true", help="only say what would be done")
+    _add_llm(parser, "decides borderline pairs")
+    add("--by", metavar="WHO", help="who does it, for the log")
+    add("--json", action="store_true", help="print each pair as one JSON object")
+
+
 def critique_data(parser: Parser) -> None:
     """Add the options of `critique-data`."""
     add = parser.add_argument

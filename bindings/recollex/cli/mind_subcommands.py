@@ -27,6 +27,14 @@ MIND: dict[str, tuple[str, list[str], Callable[[Parser], None]]] = {
         ["jobs memory/", "jobs memory/ --agent bob --status failed --status done"],
         mind_options.jobs,
     ),
+    "resolve-entities": (
+        "find entities that are one, and make them one",
+        [
+            "resolve-entities memory/ --preview",
+            "resolve-entities memory/ --agent bob --llm gpt-5-mini --by ann",
+        ],
+        mind_options.resolve_entities,
+    ),
     "investigate": (
         "look for an answer step by step, or reckon it from dated facts",
         [

@@ -14,6 +14,7 @@ from recollex import studio
 from recollex.api.proxies import Method
 from recollex.http import (
     access_counts,
+    entities,
     fact_selections,
     facts_and_log,
     inspection,
@@ -52,6 +53,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *access_counts.ENDPOINTS,
     *fact_selections.ENDPOINTS,
     *facts_and_log.ENDPOINTS,
+    *entities.ENDPOINTS,
     *inspection.ENDPOINTS,
     *retention.ENDPOINTS,
     *think.ENDPOINTS,

@@ -25,7 +25,7 @@ import math
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +84,10 @@ class EntityMatch:
     same: bool | None
     decided_by: str | None
     reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the match as JSON values."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,3 +69,22 @@ def test_facts_are_found_and_counted(http: httpx.Client) -> None:
         ({"limit": 0}, "body.limit must lie in [1, 1000]"),
     ):
         assert said in refused(http.post(f"{at}/find", json=wrong), 422, "InputError")["detail"]
+
+
+def test_entities_that_are_one_become_one(http: httpx.Client) -> None:
+    items = [
+        {"content": "I met Alice Chen.", "event_date": "2024-05-06T00:00:00Z"},
+        {"content": "Alice likes tea.", "event_date": "2024-05-07T00:00:00Z"},
+    ]
+    ok(http.post("/api/memories/batch", json={"agent_id": "names", "items": items}))
+    at = "/api/agents/names/entities/resolve"
+    (match,) = ok(http.post(at, json={"preview": True}))["matches"]
+    assert (match["source"], match["target"], match["way"], match["same"]) == (
+        *("Alice", "Alice Chen", "part", True),
+    )
+    log = {"op": "merge_entity"}
+    assert ok(http.get("/api/agents/names/log", params=log))["entries"] == []
+    assert ok(http.post(at, json={"by": "ann"}))["matches"] == [match]
+    (entry,) = ok(http.get("/api/agents/names/log", params=log))["entries"]
+    assert entry["by"] == "ann" and ok(http.post(at, json={}))["matches"] == []
+    refused(http.post(at, json={"preview": 1}), 422, "InputError")
