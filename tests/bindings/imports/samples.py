@@ -130,6 +130,23 @@ def _letta(path: Path, count: int) -> None:
     _json(path, passages)
 
 
+def _letta_agent(path: Path, count: int) -> None:
+    labels = ("human", "persona")
+    blocks = [{"id": f"block-{x}", "label": x, "value": f"About the {x}."} for x in labels]
+    messages = [
+        {
+            "id": f"message-{n}",
+            "role": "user" if n % 2 else "assistant",
+            "created_at": at(n).isoformat(),
+            "content": [{"type": "text", "text": text(n)}],
+        }
+        for n in range(count - len(blocks))
+    ]
+    ids = [block["id"] for block in blocks]
+    agent = {"id": "agent-0", "name": "Ann", "block_ids": ids, "messages": messages}
+    _json(path, {"agents": [agent], "blocks": blocks, "created_at": at(0).isoformat()})
+
+
 def _locomo(path: Path, count: int) -> None:
     sessions: dict[str, Any] = {}
     for number, first in enumerate(range(0, count, 50), 1):
@@ -272,6 +289,7 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path, int], None]]] = {
     "claude": ("claude", "conversations.json", _claude),
     "langchain": ("langchain", "a.json", _langchain),
     "letta": ("letta", "a.json", _letta),
+    "letta's agent": ("letta", "a.json", _letta_agent),
     "locomo": ("locomo", "a.json", _locomo),
     "mem0": ("mem0", "a.json", _mem0),
     "csv": ("csv", "a.csv", _csv),
