@@ -30,6 +30,9 @@ from recollex_engine.text.name_rules import FindNames
 from recollex_engine.text.spacy_types import FindTypes
 from recollex_engine.text.token_counter import TokenCounter
 
+COUNTED_AT_ONCE = 500
+"""Characters whose tokens are not counted in another thread: of one turn of a talk, or two."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -57,7 +60,7 @@ class Prepared:
     def tokens(self) -> list[int]:
         """The tokens of the whole text, then of each passage if there are several.
 
-        Counted in another thread since `prepare`; waits until that is done.
+        Counted since `prepare`, perhaps in another thread; waits until that is done.
         """
         return self._counted()[self._places]
 
@@ -80,8 +83,9 @@ def prepare(
 
     ``said_at``: the time of statements that give none. ``month_first``: whether 5/7/2023 is 7 May.
     ``find_names``: the agent's rule. ``find_types``: a recognizer; None for the rule alone.
-    Another thread, which releases the interpreter lock, counts tokens while this thread finds
-    words, names and dates; `Prepared.tokens` waits for it.
+    Another thread, which releases the interpreter lock, counts the tokens of more than
+    `COUNTED_AT_ONCE` characters while this thread finds words, names and dates; `Prepared.tokens`
+    waits for it.
     """
     spans = [passages.split(statement.text) for statement in statements]
     several = [place for place, parts in enumerate(spans) if len(parts) > 1]
@@ -210,7 +214,13 @@ def _found(
 
 
 def _count(counter: TokenCounter, texts: list[str]) -> Callable[[], list[int]]:
-    """Start counting, and return a function that waits for the result."""
+    """Start counting, and return a function that waits for the result.
+
+    A few characters are counted at once: to wake a thread, and to wait for it, takes longer.
+    """
+    if sum(map(len, texts)) <= COUNTED_AT_ONCE:
+        counted = count_texts(counter, texts)
+        return lambda: counted
     try:
         return _counting.submit(count_texts, counter, texts).result
     except RuntimeError:  # the interpreter is ending and starts no threads
