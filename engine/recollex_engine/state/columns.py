@@ -314,7 +314,9 @@ class Columns:
 
     def extend(self, name: str, items: Sequence[Any]) -> None:
         """Append items to one column."""
-        if items:
+        if len(items) == 1:  # an array of one costs three times as long
+            self.column[name].append(items[0])
+        elif items:
             self.column[name].extend(items)
 
     def extend_table(self, names: Sequence[str], lines: Sequence[tuple[Any, ...]]) -> None:
