@@ -14,6 +14,8 @@ from recollex_engine.text.entity_types import EntityType, check_type
 
 def as_list(value: Any, name: str, kind: str = "a list") -> list[Any]:
     """Return the items of an ordered ``value``; ``kind`` says in errors what a caller may give."""
+    if type(value) is list or type(value) is tuple:  # an abstract class costs 1 us to ask
+        return list(value)
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping | Set):
         with contextlib.suppress(TypeError):  # an array without dimensions
             return list(value)
@@ -86,6 +88,8 @@ def checked_id(value: object, name: str = "id") -> str:
 
 def one_or_more(value: Any, name: str) -> tuple[Any, ...]:
     """Return the items of a list as a tuple, and a str as a tuple of one."""
+    if type(value) is tuple:  # as most are: nothing else is asked of its type
+        return value
     return (value,) if isinstance(value, str) else tuple(as_list(value, name))
 
 

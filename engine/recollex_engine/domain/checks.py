@@ -74,6 +74,8 @@ def check_note(by: object, why: object) -> None:
 
 def check_ids(values: object, name: str) -> None:
     """Raise `InputError` unless ``values`` is a list of up to `MAX_IDS` ids."""
+    if values == ():  # as most are
+        return
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise InputError(f"{name} must be a list of ids, got {type(values).__name__}")
     if len(values) > MAX_IDS:

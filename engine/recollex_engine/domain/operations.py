@@ -370,6 +370,8 @@ def _check_circumstances(
 
 
 def _check_mentions(values: Sequence[Mention]) -> None:
+    if values == ():  # as most are
+        return
     if not isinstance(values, Sequence) or not all(isinstance(each, Mention) for each in values):
         raise InputError("mentions must be a list of Mention(document, span, text)")
     if len(values) > MAX_IDS:

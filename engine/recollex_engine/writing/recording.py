@@ -34,7 +34,7 @@ from recollex_engine.writing.write_context import WriteContext
 SURFACES_AT_ONCE = 1024
 """Surfaces of earlier versions that one transaction adds where all of them are added."""
 BATCH = 100
-"""Memories in a call from which the garbage collector is paused while they are recorded."""
+"""Memories or operations in a call from which the garbage collector is paused meanwhile."""
 
 
 def record_statements(
@@ -129,7 +129,8 @@ def record_operations(
     )
     writer = context.open()
     link = context.embedder.thresholds.link
-    draft = writer.transact(fill, vectors, context.recorded_at, link, as_of)
+    with gc_paused(len(operations) >= BATCH):
+        draft = writer.transact(fill, vectors, context.recorded_at, link, as_of)
     return sum(kind != SURFACE for kind, _ in draft.operations)
 
 
