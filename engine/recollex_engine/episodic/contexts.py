@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -94,15 +93,14 @@ def gist_line(place: int, gist: Memory, marked: bool) -> str:
     a model has written, the time that was read follows.
     """
     line = prompt_line(gist.event_at, gist.text, gist.source, gist.trust, marked)
-    resolved = resolved_time(gist.event_at, gist.event, gist.metadata)
+    resolved = resolved_time(gist)
     return f"{place}. {line} ({resolved})" if resolved else f"{place}. {line}"
 
 
-def resolved_time(
-    said: datetime, event: tuple[datetime, datetime], metadata: Mapping[str, Any]
-) -> str:
+def resolved_time(gist: Memory) -> str:
     """Return the time that a text names, if it is another than that at which it was said."""
-    if event[0] <= said <= event[1] or EVIDENCE in metadata:
+    event = gist.event
+    if event[0] <= gist.event_at <= event[1] or EVIDENCE in gist.metadata:
         return ""
     written = qualifiers(*event)
     return written.get(POINT) or " to ".join(written.values())
@@ -189,7 +187,7 @@ class Costs:
         """Return the tokens of a gist's line."""
         head = self.dated.marked(gist.source, gist.trust) if marked else self.dated.date
         tokens = self.number + head + gist.tokens
-        resolved = resolved_time(gist.event_at, gist.event, gist.metadata)
+        resolved = resolved_time(gist)
         return tokens + self.counter.count(f" ({resolved})") if resolved else tokens
 
 

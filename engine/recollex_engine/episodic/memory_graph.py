@@ -32,7 +32,7 @@ from recollex_engine.facts.surface_arms import Asked
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.arms import Mask
 from recollex_engine.state.view import View
-from recollex_kernels.memories.filters import mask_holding
+from recollex_kernels.memories.filters import mask_holding, mask_within
 
 
 @dataclass(frozen=True)
@@ -94,15 +94,9 @@ class MemoryGraph:
         if window == EVERY:
             return mask
         start, end = view.of_memories("event_start"), view.of_memories("event_end")
-        found = np.flatnonzero(
-            view.columns.event_times.overlapping(start, end, *_around(window), mask)
-        )
-        begins, ends = start[found], end[found]
-        inside = (begins >= window.start[0]) & (begins <= window.start[1])
-        inside &= (ends >= window.end[0]) & (ends <= window.end[1])
-        mask = np.zeros_like(mask)
-        mask[found[inside]] = 1
-        return mask
+        narrowed = view.columns.event_times.overlapping(start, end, *_around(window), mask)
+        mask_within(start, end, *window.start, *window.end, narrowed)
+        return narrowed
 
     def linked(self, memory: int) -> list[tuple[int, float]]:
         """Return (memory, similarity) along the synonymy edges of a gist, the most similar first.

@@ -27,6 +27,8 @@ SPARE = 3
 """Gists that an arm brings for each one wanted: some are left out for those made of them."""
 FIRST = 32
 """Facts that an arm brings at least at first; four times as many as long as too few are shown."""
+FIRST_IN_WINDOW = 64
+"""The same where a window admits only some of them."""
 
 Vector = npt.NDArray[np.float32]
 
@@ -117,7 +119,7 @@ def _facts(
     if not view.count or not view.columns.surfaces.rows:
         return []
     search = SurfaceArms(view, asked, ("fact",), {})
-    budget = max(FIRST, limit)
+    budget = max(FIRST if window == EVERY else FIRST_IN_WINDOW, limit)
     while True:
         found = arm(search, min(budget, search.rows))
         rows = found.memories

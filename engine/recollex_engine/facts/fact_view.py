@@ -121,7 +121,9 @@ class FactView:
 
     def is_visible(self, version: int) -> bool:
         """Return whether the cut sees a covered version of a fact."""
-        if not self.is_open(version) or self.trust(version) < self.least_trust:
+        if not self.is_open(version):
+            return False
+        if self.least_trust and self.trust(version) < self.least_trust:
             return False
         if self.world is None:
             return True

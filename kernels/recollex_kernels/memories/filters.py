@@ -8,7 +8,7 @@ Cost of the others: O(n), no allocation. Inputs may be read-only maps.
 
 import numpy as np
 
-from recollex_kernels.machine.bit_masks import count_bits, lowest
+from recollex_kernels.machine.bit_masks import TILE, count_bits, lowest, marked
 from recollex_kernels.machine.jit import I64, U8, U32, U64, kernel
 
 NONE = np.uint32(0xFFFFFFFF)
@@ -129,6 +129,27 @@ def overlap_of_runs(
         part = out[low:high]
         part[:] = mask[low:high]
         mask_overlap(start[low:high], end[low:high], since, until, part)
+
+
+@kernel
+def mask_within(
+    start: I64, end: I64, least: int, latest: int, earliest: int, last: int, out: U8
+) -> None:
+    """Keep the memories with least <= start <= latest and earliest <= end <= last.
+
+    Shapes: start, end int64[n]; out uint8[n].
+
+    Cost: O(n / 64), and O(64) for each 64 of which any is still kept.
+    """
+    n = out.shape[0]
+    for low in range(0, n, TILE):
+        high = min(low + TILE, n)
+        if high - low == TILE and marked(out, low) == 0:
+            continue
+        for m in range(low, high):
+            s, e = start[m], end[m]
+            inside = (s >= least) & (s <= latest) & (e >= earliest) & (e <= last)
+            out[m] &= np.uint8(inside)
 
 
 @kernel

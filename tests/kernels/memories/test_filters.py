@@ -16,6 +16,7 @@ from recollex_kernels.memories.filters import (
     mask_networks,
     mask_open,
     mask_overlap,
+    mask_within,
     open_and_last,
     overlap_of_runs,
 )
@@ -157,3 +158,16 @@ def test_a_chain_keeps_what_is_along_it(mask, entries):
     keep_chain(newest.get(1, int(NONE)), *arrays, frozen(mask, np.uint8), out)
     wanted = {m for key, m in entries if key == 1}
     assert out.tolist() == [int(kept and m in wanted) for m, kept in enumerate(mask)]
+
+
+@given(st.integers(0, 10**6), st.lists(st.integers(-1, 9), min_size=4, max_size=4))
+def test_those_within_a_box_stay(seed, box):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(0, 200))
+    start, end = rng.integers(0, 9, n), rng.integers(0, 9, n)
+    mask = (rng.random(n) < rng.choice([1.0, 0.5, 0.01])).astype(np.uint8)
+    least, latest, earliest, last = box
+    inside = (start >= least) & (start <= latest) & (end >= earliest) & (end <= last)
+    out = mask.copy()
+    mask_within(frozen(start, np.int64), frozen(end, np.int64), *box, out)
+    assert out.tolist() == (mask & inside).tolist()
