@@ -19,6 +19,7 @@ versions that it was tried with.
 
 import fcntl
 import hashlib
+import io
 import os
 import pickle
 import platform
@@ -37,6 +38,8 @@ import numba
 from llvmlite import binding as llvm
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.environment import Environment, lookup_environment
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 ROOT = Path(__file__).parents[1]
@@ -52,6 +55,9 @@ _FORMAT = b"1"
 _HOLDS_ADDRESSES = attrgetter("library.has_dynamic_globals")
 _REBUILD: Any = CompileResult._rebuild
 _SERIALIZED: Any = dumps
+_RUNTIME: Any = rtsys
+_ENVIRONMENT: Any = Environment
+_KNOWN: Any = lookup_environment
 _CONFIG: Any = numba.config  # its names are set at run time, out of mypy's sight
 
 
@@ -157,7 +163,7 @@ class Folder:
             stored = (self.path / file_name(kernel, signature)).read_bytes()
             if zlib.crc32(stored[4:]) != int.from_bytes(stored[:4], "little"):
                 return None
-            kept, compiled = pickle.loads(memoryview(stored)[4:])
+            kept, compiled = _Unpickler(io.BytesIO(memoryview(stored)[4:])).load()
         except (OSError, EOFError):
             return None
         return compiled if kept == signature else None
@@ -246,12 +252,50 @@ def file_name(kernel: str, signature: str) -> str:
     return f"{kernel}-{hashlib.sha256(signature.encode()).hexdigest()[:16]}{_SUFFIX}"
 
 
-class KernelCache(_Cache):
-    """What numba asks for compiled code of one kernel, and gives compiled code to."""
+class _Unpickler(pickle.Unpickler):
+    """Reads compiled code, and imports no module for the functions that it was made of."""
 
-    def __init__(self, kernel: str, carried: Folder | None, own: Folder | None) -> None:
+    def find_class(self, module: str, name: str) -> Any:
+        """Return a class or function by its name."""
+        return _environment if name == "_rebuild_env" else super().find_class(module, name)
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Any:
+    """Return the environment of a compiled function, as numba's `_rebuild_env` does.
+
+    Numba imports the function's module for its globals, which only the interpreter would look at.
+    A kernel that calls `numpy.sum` would import numba's implementation of it, and that scipy.
+    """
+    found = _KNOWN(name)
+    if found is None:
+        home = sys.modules.get(module)
+        found = _ENVIRONMENT({"__name__": module} if home is None else home.__dict__)
+        found.consts[:] = constants
+        found.env_name = name
+        _ENVIRONMENT._memo[name] = found
+    return found
+
+
+def _names_of(function: Any) -> bytes:
+    """Return code of empty functions with the names by which Python calls a compiled function."""
+    names = function.llvm_func_name, function.llvm_cpython_wrapper_name
+    empty = (f'define void @"{name}"() {{ ret void }}' for name in names)
+    return bytes(llvm.parse_assembly("\n".join(empty)).as_bitcode())
+
+
+class KernelCache(_Cache):
+    """What numba asks for compiled code of one kernel, and gives compiled code to.
+
+    A process that compiles nothing needs no more of numba than its core: not what it knows of
+    numpy's functions, nor the code from which a caller would be compiled.
+    """
+
+    def __init__(
+        self, kernel: str, carried: Folder | None, own: Folder | None, *, called_by_kernels: bool
+    ) -> None:
         """Read from the folder that the wheel carried, then from the user's; write to that."""
         self._kernel = kernel
+        self._called_by_kernels = called_by_kernels
         self._folders = [folder for folder in (carried, own) if folder is not None]
         self._own = own
 
@@ -262,7 +306,7 @@ class KernelCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code of a signature, or None."""
-        target_context.refresh()
+        _RUNTIME.initialize(target_context)
         for folder in self._folders:
             if (stored := folder.load(self._kernel, str(sig))) is not None:
                 return _REBUILD(target_context, *stored)
@@ -272,7 +316,10 @@ class KernelCache(_Cache):
         """Keep the compiled code of a signature, unless it holds addresses of this process."""
         movable = not _HOLDS_ADDRESSES(data) and all(part.can_cache for part in data.lifted)
         if movable and self._own is not None:
-            self._own.save(self._kernel, str(sig), data._reduce())
+            (name, kind, (machine_code, code)), *others = data._reduce()
+            if not self._called_by_kernels:
+                code = _names_of(data.fndesc)
+            self._own.save(self._kernel, str(sig), ((name, kind, (machine_code, code)), *others))
 
     def enable(self) -> None:
         """Do nothing: the cache is never off."""

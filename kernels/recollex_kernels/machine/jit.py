@@ -104,7 +104,9 @@ def _compiled(function: Any, mark: str, **options: Any) -> Any:
     compiled: Any = _NJIT(nogil=True, error_model="numpy", **options)(function)
     module, _, name = function.__module__.partition(".")
     if module == ROOT.name and function.__closure__ is None:
-        compiled._cache = KernelCache(f"{name}.{function.__qualname__}{mark}", *_FOLDERS)
+        compiled._cache = KernelCache(
+            f"{name}.{function.__qualname__}{mark}", *_FOLDERS, called_by_kernels=bool(mark)
+        )
     return compiled
 
 

@@ -254,6 +254,49 @@ def test_a_function_that_the_hash_does_not_cover_is_not_kept(source, tmp_path):
     assert [file.name[:10] for file in compiled_files(tmp_path)] == ["toy.answer"]
 
 
+CALLERS = """
+import numpy as np
+from recollex_kernels.machine.jit import kernel
+
+
+@kernel
+def part(x):
+    if x < 0:
+        raise ValueError("below zero")
+    return np.arange(x).sum()
+
+
+@kernel
+def one(x):
+    return part(x)
+
+
+@kernel
+def other(x):
+    return part(x) + part(x)
+"""
+CALL = """
+import sys
+from recollex_kernels.callers import {name}
+print({name}(4))
+try:
+    {name}(-1)
+except ValueError as error:
+    print(error)
+print("numba.np.arraymath" in sys.modules)
+"""
+
+
+def test_who_compiles_nothing_imports_nothing_of_what_numba_compiles_with(source, tmp_path):
+    """Numba's part for numpy imports scipy where it is installed: .2 s of CPU."""
+    (source / "callers.py").write_text(CALLERS)
+    one, other = CALL.format(name="one"), CALL.format(name="other")
+    assert said(source, tmp_path, one).split("\n") == ["6", "below zero", "True", ""]
+    assert said(source, tmp_path, one).split("\n") == ["6", "below zero", "False", ""]
+    assert said(source, tmp_path, other).split("\n") == ["12", "below zero", "True", ""]
+    assert said(source, tmp_path, other).split("\n") == ["12", "below zero", "False", ""]
+
+
 NAMES = """
 from recollex_kernels.machine.compiled_code import levels_here, name_in_wheel
 for level in levels_here():
