@@ -15,7 +15,6 @@ from recollex.api.plurals import counted
 from recollex.api.progress import progress_bar, reporting_to
 from recollex.imports.opening import File, open_source
 from recollex.imports.source import Source
-from recollex.imports.talks import Talks
 from recollex_engine.agents.stats import Stats
 from recollex_engine.domain.checks import check_count, check_flag
 from recollex_engine.domain.memory_operations import Retain
@@ -28,6 +27,8 @@ from recollex_engine.facts.fact_view import FactView
 
 LINES = 128
 """Memories and turns that are retained together, where a caller does not say."""
+TALKS = 64
+"""Talks whose facts are read between two steps of the progress bar."""
 EPISODES = 2_000
 """Entries with facts that are recorded together, where a caller does not say."""
 
@@ -86,10 +87,11 @@ def ingest(
     stamped: keep each line's recorded time, and its source and trust. source, trust: of all, as
     for `Agent.retain`. batch: lines that are retained together, all or none: 128, or 2,000 entries
     with facts. A fact without an id of its own that is known already is not recorded again, so
-    reading a file again takes no correction back. facts: also record what the new turns of talks
-    claim, correct, and tell with a date, by grammar: few facts, and precise ones. embed_facts:
-    without it the facts of formats with facts are found by their words, not by their meaning; a
-    million facts then take less than a third of the space.
+    reading a file again takes no correction back. facts: also record what the turns of talks
+    claim, correct, and tell with a date, by grammar: few facts, and precise ones. They are read at
+    the end, as `Agent.extract` reads without a model. embed_facts: without it the facts of formats
+    with facts are found by their words, not by their meaning; a million facts then take less than a
+    third of the space.
 
     Raises `errors.InputError`, which names the line; the batches before it were retained.
 
@@ -140,26 +142,39 @@ def store_source(
     if first is not None:
         counts = agent.stats()
         before = _versions_of(counts)
-        talks = Talks(agent) if facts else None
+        talks: dict[str, None] = {}
         with progress_bar(source.total, "ingesting", "lines") as progress:
             try:
                 for group in batches(_chained(first, lines), batch):
                     with reporting_to(lambda *_: None):  # no second bar
-                        if talks is None or not group[0].is_turn:
-                            done.read += store_batch(agent, group, stamp)
-                        else:
-                            done.read += talks.store(group, stamp)
+                        done.read += store_batch(agent, group, stamp)
+                    if group[0].is_turn:
+                        talks[group[0].shared["document_id"]] = None
                     if progress is not None:
                         progress(len(group))
             except InputError as error:
                 after = f"; read before it: {counted(done.read, 'memory')}" if done.read else ""
                 raise InputError(f"{error}{after}") from error
+        if facts:
+            _read_facts(agent, list(talks))
         after_all = agent.stats()
         done.stored = _versions_of(after_all) - before
         done.facts = after_all.facts - counts.facts
     done.left_out, done.untimed = source.reading.left_out, source.reading.untimed
     done.columns = source.reading.columns
     return done
+
+
+def _read_facts(agent: Agent, talks: list[str]) -> None:
+    """Record the facts that a grammar reads in talks, of turns that it has not read yet."""
+    from recollex_engine.mind.extraction import Wanted, extract
+
+    with progress_bar(len(talks), "reading facts", "talks") as progress:
+        for first in range(0, len(talks), TALKS):
+            some = talks[first : first + TALKS]
+            extract(agent.engine.writable(), Wanted("narrative", frozenset(some)), None)
+            if progress is not None:
+                progress(len(some))
 
 
 def store_episodes(
