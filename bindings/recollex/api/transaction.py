@@ -144,7 +144,8 @@ class Transaction:
         if recorded_at is not None:
             raise InputError("a transaction has one recorded_at: give it to transaction()")
         self._operations.append(operation)
-        self._notes.append(self._note | checked_note(by, why))
+        own = self._note if by is None and why is None else self._note | checked_note(by, why)
+        self._notes.append(own)
 
     def __enter__(self) -> "Transaction":
         return self

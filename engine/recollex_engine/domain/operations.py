@@ -99,12 +99,15 @@ class UpsertEdge:
     uncertainty: str | None = None
     given_id: str | None = None
     embed: bool = True
+    id: str = field(init=False, repr=False, compare=False)
+    """The fact's id."""
     word: ClassVar[str] = "UPSERT_EDGE"
 
     def __post_init__(self) -> None:
         check_text(self.subject, "subject", MAX_NAME)
         check_text(self.predicate, "predicate", MAX_NAME)
-        check_range(self.predicate, to_record(self.object))
+        record = to_record(self.object)
+        check_range(self.predicate, record)
         check_interval(self.start, self.end, "valid")
         if self.given_id is not None:
             check_text(self.given_id, "id", MAX_NAME)
@@ -112,15 +115,11 @@ class UpsertEdge:
         _check_circumstances(
             self.evidence, self.source, self.mentions, self.confidence, self.uncertainty
         )
-
-    @cached_property
-    def id(self) -> str:
-        """The fact's id."""
-        if self.given_id is not None:
-            return self.given_id
-        return content_id(
-            "fact", fold_name(self.subject), self.predicate, _content(self.object), self.start
-        )
+        id = self.given_id
+        if id is None:
+            said = {"entity": fold_name(record["entity"])} if "entity" in record else record
+            id = content_id("fact", fold_name(self.subject), self.predicate, said, self.start)
+        object.__setattr__(self, "id", id)
 
 
 @dataclass(frozen=True)
@@ -376,8 +375,3 @@ def _check_mentions(values: Sequence[Mention]) -> None:
         raise InputError("mentions must be a list of Mention(document, span, text)")
     if len(values) > MAX_IDS:
         raise InputError(f"mentions may have up to {MAX_IDS:,} items, got {len(values):,}")
-
-
-def _content(value: Object) -> dict[str, Any]:
-    record = to_record(value)
-    return {"entity": fold_name(record["entity"])} if "entity" in record else record

@@ -151,6 +151,18 @@ class Dictionary:
                     found[place] = NONE if number is None else number
         return np.array(found, np.uint32)
 
+    def seek(self, strings: Sequence[str]) -> None:
+        """Look many strings up together, so that `get` is quick for those that are not there.
+
+        Cost: 1 us each; most of it is their hash.
+        """
+        missing, index = self._missing, self._index
+        if index.count and len(missing) + len(strings) <= _CACHED:
+            hashes = np.frombuffer(b"".join(_digest(each.encode()) for each in strings), "<u8")
+            places = np.searchsorted(index.hashes, hashes).clip(max=index.count - 1)
+            absent = np.flatnonzero(index.hashes[places] != hashes).tolist()
+            missing.update(strings[place] for place in absent)
+
     def intern(self, string: str) -> int:
         """Return the string's number; a new string gets the next number."""
         number = self.get(string)

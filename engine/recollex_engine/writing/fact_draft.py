@@ -93,6 +93,8 @@ class FactDraft:
         ``where`` names each operation in a file or a call. If it is given, an error is an
         `OperationError` that names the refused operation.
         """
+        ids = [each.id for each in operations if isinstance(each, say.UpsertEdge)]
+        self.columns.dictionary["fact_ids"].seek(ids)
         for place, operation in enumerate(operations):
             self._staging.note = notes[place]
             try:

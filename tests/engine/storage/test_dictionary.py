@@ -33,6 +33,20 @@ def test_numbers_are_dense_in_the_order_of_arrival(stored):
     assert stored.get_many([]).tolist() == []
 
 
+def test_strings_that_were_sought_together_are_not_hashed_again(stored, monkeypatch):
+    stored.seek(["word 1", "absent", "word 2999", "late"])
+    hashed = []
+    real = dictionary_module._digest
+    monkeypatch.setattr(
+        dictionary_module, "_digest", lambda data: hashed.append(data) or real(data)
+    )
+    assert stored.get("absent") is None and hashed == []
+    assert [stored.get("word 1"), stored.get("word 2999")] == [1, 2999]
+    assert stored.intern("late") == 3000 == stored.get("late")
+    Dictionary().seek(["absent"])
+    stored.seek([])
+
+
 def test_the_empty_string_and_every_script(tmp_path):
     dictionary = Dictionary()
     strings = ["", "a", "é", "日本", "a\0b", "😀", " "]
@@ -248,6 +262,7 @@ class Dictionaries(RuleBasedStateMachine):
     @rule(string=SOUGHT)
     def look(self, string):
         expected = self.model.index(string) if string in self.model else None
+        self.dictionary.seek([string, "absent"])
         assert self.dictionary.get(string) == expected
         expected = NONE if expected is None else expected
         assert self.dictionary.get_many([string, string]).tolist() == [expected] * 2
