@@ -6,6 +6,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+import requests
 import schemathesis
 from schemathesis.generation.feedback import FeedbackSources
 from schemathesis.pytest._test_builder import build_operation_test
@@ -42,11 +43,21 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield running.url
 
 
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    """Return what keeps connections, and does not look for a proxy at each request."""
+    with requests.Session() as found:
+        found.trust_env = False
+        yield found
+
+
 @pytest.mark.parametrize(
     ("verb", "path"),
     [(verb, path) for path, verbs in DOCUMENT["paths"].items() for verb in verbs],
 )
-def test_answers_are_as_documented(url: str, verb: str, path: str) -> None:
+def test_answers_are_as_documented(
+    url: str, session: requests.Session, verb: str, path: str
+) -> None:
     """Each operation, as ``SCHEMA.parametrize()`` tests it.
 
     That would draw the requests of all operations while tests are collected: 8 s of CPU.
@@ -60,12 +71,13 @@ def test_answers_are_as_documented(url: str, verb: str, path: str) -> None:
         given_kwargs={},
         feedback=FeedbackSources(),
     )
-    test(url=url)
+    test(url=url, session=session)
 
 
-def answer_is_as_documented(url: str, case: Any) -> None:
+def answer_is_as_documented(url: str, session: requests.Session, case: Any) -> None:
     case.call_and_validate(
         base_url=url,
+        session=session,
         checks=[
             schemathesis.checks.not_a_server_error,
             status_code_conformance,
