@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from tests.kernels.machine.toy_kernel import ask, toy_package
+from tests.kernels.machine.toy_kernel import PREPARED, ask, toy_package
 
 
 @pytest.fixture
@@ -23,3 +23,9 @@ def first_cache(tmp_path_factory):
 def cache(first_cache, tmp_path):
     """A copy of `first_cache`."""
     return shutil.copytree(first_cache, tmp_path / "cache")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _prepared_process_ends():
+    yield
+    PREPARED.close()
