@@ -55,10 +55,12 @@ $(NODE_PACKAGES): bindings/js/package.json
 		npm install --prefix bindings/js --no-package-lock --no-audit --no-fund --silent && touch $@; \
 	else echo "no npm on PATH: the tests of the JavaScript client are skipped" >&2; fi
 
-# Two processes share the tests, a file at a time.
+# Two processes share the tests, a file at a time. Those that they start find Python's code compiled,
+# also where the environment says not to keep it: without, each start takes .35 s more.
 test: $(WARM) $(NODE_PACKAGES) ## run the tests, without the slow ones
 	@scratch=$$(mktemp -d -p $(SCRATCH) t.XXXXXX) && trap 'rm -rf "$$scratch"' EXIT && \
-	TMPDIR="$$scratch" $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests
+	TMPDIR="$$scratch" PYTHONDONTWRITEBYTECODE= \
+		$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests
 
 test-slow: $(WARM) ## run the slow tests, which take minutes
 	$(BIN)/python -m pytest -q -m slow
