@@ -290,11 +290,10 @@ print("numba.np.arraymath" in sys.modules)
 def test_who_compiles_nothing_imports_nothing_of_what_numba_compiles_with(source, tmp_path):
     """Numba's part for numpy imports scipy where it is installed: .2 s of CPU."""
     (source / "callers.py").write_text(CALLERS)
-    one, other = CALL.format(name="one"), CALL.format(name="other")
-    assert said(source, tmp_path, one).split("\n") == ["6", "below zero", "True", ""]
-    assert said(source, tmp_path, one).split("\n") == ["6", "below zero", "False", ""]
-    assert said(source, tmp_path, other).split("\n") == ["12", "below zero", "True", ""]
-    assert said(source, tmp_path, other).split("\n") == ["12", "below zero", "False", ""]
+    for name, answer in (("one", "6"), ("other", "12")):
+        for compiles in ("True", "False"):
+            found = said(source, tmp_path, CALL.format(name=name), alone=True)
+            assert found.split("\n") == [answer, "below zero", compiles, ""]
 
 
 NAMES = """

@@ -76,14 +76,17 @@ def ask(source, **environment):
     return int(value), "(" in hits[0] and "{}" not in hits[0] and ": 1" in hits[0]
 
 
-def said(source, cache, script):
+def said(source, cache, script, *, alone=False):
     environment = {**os.environ, "PYTHONPATH": str(source.parent), "RECOLLEX_CACHE": str(cache)}
-    return printed(script, environment)
+    return printed(script, environment, alone=alone)
 
 
-def printed(script, environment):
-    """Return what a script prints; of its own process if numba's import reads the environment."""
-    if any(name.startswith("NUMBA") for name in environment):
+def printed(script, environment, *, alone=False):
+    """Return what a script prints; ``alone`` it has a process that has imported nothing.
+
+    So has a script in whose environment numba finds settings.
+    """
+    if alone or any(name.startswith("NUMBA") for name in environment):
         run = subprocess.run(
             [sys.executable, "-W", "error", "-c", script],
             env=environment,
