@@ -1,7 +1,8 @@
 """Whose memory does a call mean, and how is it reached?
 
-The store is opened in a thread while the first requests are answered: importing the engine and
-loading the model take a second. Nothing heavy is imported here.
+The store is opened in a thread, once a call needs it or the client has listed what there is:
+importing the engine and loading the model take a second, in which the interpreter answers nothing
+else. Nothing heavy is imported here.
 """
 
 import threading
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from recollex.server.access import Principal
 
 Result = TypeVar("Result")
+HEAD_START = 0.3
+"""Seconds for which requests that need no store are answered before it is opened."""
 PRINCIPAL = "recollex.principal"
 """Key of an HTTP request's scope: whose token it has; see `recollex.mcp.http_serving`."""
 
@@ -43,16 +46,21 @@ class Agents:
     def __init__(self, open_stores: Callable[[], Stores], agent: str | None) -> None:
         self._open = open_stores
         self._agent = agent
+        self._wanted = threading.Event()
         self._opened = threading.Event()
+        self._closing = False
         self._stores: Stores | None = None
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._load, name="recollex mcp opening")
 
     def start(self) -> None:
-        """Begin to open the store."""
+        """Open the store soon, or as soon as a call needs it."""
         self._thread.start()
 
     def _load(self) -> None:
+        self._wanted.wait(HEAD_START)
+        if self._closing:
+            return
         try:
             self._stores = self._open()
         except BaseException as error:
@@ -62,6 +70,7 @@ class Agents:
     @property
     def stores(self) -> Stores:
         """What holds the agents, once it is open. Raises the error of its opening."""
+        self._wanted.set()
         self._opened.wait()
         if self._failure is not None:
             raise self._failure
@@ -90,7 +99,9 @@ class Agents:
         return self.stores.write(name, work)
 
     def close(self) -> None:
-        """Close the store, if it was opened; its opening is waited for."""
+        """Close the store, if it was opened; an opening that has begun is waited for."""
+        self._closing = True
+        self._wanted.set()
         if self._thread.ident is not None:
             self._thread.join()
         if self._stores is not None:

@@ -93,6 +93,37 @@ def test_the_first_answer_waits_for_no_engine() -> None:
     assert ran.stdout == "[]\n"
 
 
+HEAVY = """
+import atexit, sys
+import recollex.mcp.agents
+from recollex.cli import main
+
+recollex.mcp.agents.HEAD_START = 60
+heavy = {"numpy", "numba", "onnxruntime", "tokenizers", "tiktoken"}
+atexit.register(lambda: open(sys.argv[1], "w").write(" ".join(sorted(heavy & set(sys.modules)))))
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def test_the_engine_is_imported_for_the_first_call_that_needs_it(
+    memory: Path, tmp_path: Path
+) -> None:
+    async def run(call: bool) -> str:
+        command = ["-W", "ignore", "-c", HEAVY, str(tmp_path / "heavy"), "mcp", str(memory)]
+        server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
+        async with Client(stdio_client(server)) as client:
+            assert len((await client.list_tools()).tools) == 13
+            assert (await client.list_prompts()).prompts and (
+                await client.list_resources()
+            ).resources
+            if call:
+                assert (await called(client, "get", id="boat"))["memory"]["id"] == "boat"
+        return (tmp_path / "heavy").read_text()
+
+    assert asyncio.run(run(call=False)) == ""
+    assert "numba" in asyncio.run(run(call=True))
+
+
 @contextmanager
 def http_server(*arguments: str) -> Iterator[str]:
     """Give the address of a server."""
