@@ -470,3 +470,37 @@ def test_the_whole_way_with_a_model_of_135_million_parameters(
         jobs = ada.jobs.find(status=["failed", "done"])
         assert len(jobs) == 1 and jobs[0].model == "local:smollm2"
         assert len(drawn(ada)) == len(done.facts) and ada.verify().ok
+
+
+def test_forgetting_turns_closes_the_facts_of_the_graph_that_were_drawn_from_them(
+    tmp_path: Path,
+) -> None:
+    turns = [
+        turn("I moved to Rome.", 0, "Ben", id="moved"),
+        turn("I bought a car yesterday.", 1, "Ann", id="bought"),
+        turn("My name is Ben Quinn.", 2, "Ben", id="named"),
+    ]
+
+    def held(ada: Any) -> set[tuple[Any, Any]]:
+        return {(fact.subject, fact.object) for fact in ada.facts.find()}
+
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        ada = store.agent("ada")
+        ada.retain_dialogue(turns, document_id="call")
+        ada.extract()
+        drawn = {("Ben", "Rome"), ("Ann", "car"), ("Ben", "Ben Quinn")}
+        assert held(ada) == drawn
+        ada.facts.add("Ben", "likes", "tea", evidence="moved", by="ann")
+        ada.amend("bought", tags=["seen"])  # a fact cites the version before
+        then = ada.get("bought").recorded_at
+        ada.forget("moved", by="ann")
+        assert held(ada) == drawn - {("Ben", "Rome")} | {("Ben", "tea")}
+        (entry,) = ada.log(op="archive_edge")
+        assert (entry.by, entry.why) == ("ann", "what it rests on was forgotten")
+        with ada.transaction() as transaction:
+            transaction.forget("bought")
+        assert held(ada) == {("Ben", "Ben Quinn"), ("Ben", "tea")}
+        assert held(ada.at(then)) == drawn | {("Ben", "tea")}
+        ada.retain_dialogue(turns[:2], document_id="call")
+        ada.extract()
+        assert held(ada) == drawn | {("Ben", "tea")} and ada.verify().ok

@@ -20,9 +20,8 @@ from recollex_engine.mind.fact_comparison import Related, outranks
 from recollex_engine.mind.opinions import forming_operations, read_opinion
 from recollex_engine.mind.profile import read_profile
 from recollex_engine.recall.memory import Memory
+from recollex_engine.writing.drawn_facts import EXTRACTION
 
-BY = "extraction"
-"""Who records facts that were drawn, in the log."""
 RELATIONS = "relations"
 """The name in the metadata of a fact: how it relates to others."""
 
@@ -38,7 +37,7 @@ class Recording:
     def add(self, operation: Operation, why: str) -> None:
         """Add an operation that extraction makes."""
         self.operations.append(operation)
-        self.notes.append({"by": BY, "why": why})
+        self.notes.append({"by": EXTRACTION, "why": why})
 
 
 def recording_of(
@@ -128,7 +127,7 @@ def _add_opinion(agent: AgentOrCut, fact: DrawnFact, recording: Recording, promp
     assert fact.forming is not None
     forming = replace(fact.forming, supersedes=_held(agent, fact))
     profile = read_profile(agent.name, agent.facts(None, None))
-    note = {"by": BY, "why": prompt}
+    note = {"by": EXTRACTION, "why": prompt}
     id, operations, notes = forming_operations(agent, forming, profile, note)
     recording.operations += operations
     recording.notes += notes

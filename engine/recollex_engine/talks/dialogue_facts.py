@@ -15,8 +15,8 @@ from recollex_engine.recall.memory import Memory
 from recollex_engine.talks.deeds import read_deeds
 from recollex_engine.talks.turn_facts import Noted, TurnFacts, may_state, value_of
 from recollex_engine.talks.write_session import AssessedTurn, TriggeredWrite
+from recollex_engine.writing.drawn_facts import GRAMMAR, UNSUPPORTED
 
-BY = "facts of turns"
 _NO_VECTOR = np.empty(0, np.float32)
 
 
@@ -30,14 +30,14 @@ def facts_of_turns(
 
     stated: of the talk so far, see `TurnFacts`; it grows. Cost: 0.3 ms a turn.
     """
-    facts = TurnFacts(view, stated, month_first, BY)
+    facts = TurnFacts(view, stated, month_first, GRAMMAR)
     first = 1 + max((place for place, _ in stated), default=-1)
     for place, memory in enumerate(memories, first):
         turn = _turn(memory, place)
         if not may_state(turn.statement):
             continue
         yield from facts.operations(TriggeredWrite(turn.statement, (turn,), "turn"))
-        note = {"by": BY, "why": f"deed, {memory.id}"[:1000]}
+        note = {"by": GRAMMAR, "why": f"deed, {memory.id}"[:1000]}
         for deed in read_deeds(memory.text, memory.speaker, turn.said_at, month_first):
             value = value_of(deed.value)
             edge = UpsertEdge(
@@ -49,8 +49,17 @@ def facts_of_turns(
                 evidence=(memory.id,),
                 uncertainty="parsed",
             )
-            if view.version(edge.id) is None:
+            if _may_be_drawn(view, edge.id):
                 yield edge, note
+
+
+def _may_be_drawn(view: FactView, id: str) -> bool:
+    """Return whether a fact was never recorded, or was closed with its evidence alone."""
+    version = view.version(id)
+    if version is None:
+        return True
+    closed = int(view.data("fact_closed_by")[version])
+    return 0 < closed <= view.op and view.note(closed)[1] == UNSUPPORTED
 
 
 def _turn(memory: Memory, place: int) -> AssessedTurn:

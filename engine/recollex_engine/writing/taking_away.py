@@ -1,6 +1,7 @@
 """Which memories does an operation forget or archive? Those of some ids, or of a filter.
 
-With a memory that is forgotten goes what rests on it alone: facts that were drawn, and opinions.
+With a memory that is forgotten goes what rests on it alone: facts that were drawn from it, be they
+memories or facts of the graph, and opinions.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from recollex_engine.domain.schema import CLOSING
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.ranking.filters import passing
 from recollex_engine.state.replica import Replica
+from recollex_engine.writing.drawn_facts import UNSUPPORTED, unsupported_facts
 from recollex_engine.writing.drawn_memories import unsupported
 
 Choice = Callable[[Replica], list[int]]
@@ -23,14 +25,12 @@ Choice = Callable[[Replica], list[int]]
 FORGET = "forget"
 Record = tuple[str, dict[str, Any]]
 """The kind of an operation, and its payload."""
-UNSUPPORTED = "what it rests on was forgotten"
-"""Why a fact or an opinion is forgotten with its evidence."""
 
 
 def with_unsupported(replica: Replica, records: Sequence[Record]) -> list[Record]:
-    """Return the records of a transaction, and one that forgets what they leave without evidence.
+    """Return the records of a transaction, and those that close what it leaves without evidence.
 
-    It is made by whoever forgets. Cost: nothing unless memories are forgotten.
+    They are made by whoever forgets. Cost: nothing unless memories are forgotten.
     """
     forgetting = [said for kind, said in records if kind == FORGET]
     if not forgetting:
@@ -41,10 +41,14 @@ def with_unsupported(replica: Replica, records: Sequence[Record]) -> list[Record
     changed = {each for kind, said in records if kind in CLOSING for each in said["memories"]}
     changed.update(said["replaces"] for _, said in records if "replaces" in said)
     found = [each for each in unsupported(replica.view(columns.op), ids) if each not in changed]
-    if not found:
-        return list(records)
-    by = forgetting[-1].get("by")
-    return [*records, (FORGET, {"memories": found, **note(by, UNSUPPORTED)})]
+    said = note(forgetting[-1].get("by"), UNSUPPORTED)
+    closed = {payload.get("closes") for _, payload in records}
+    facts = [each for each in unsupported_facts(columns, {*gone, *found}) if each[1] not in closed]
+    return [
+        *records,
+        *([(FORGET, {"memories": found, **said})] if found else []),
+        *(("archive_edge", {"id": id, "closes": version, **said}) for id, version in facts),
+    ]
 
 
 def of_ids(ids: Sequence[str], kind: str, agent: str) -> Choice:
