@@ -122,17 +122,10 @@ def _facts(
     budget = max(FIRST if window == EVERY else FIRST_IN_WINDOW, limit)
     while True:
         found = arm(search, min(budget, search.rows))
-        rows = found.memories
+        versions = search.version[found.memories].astype(np.int64)
         if window != EVERY:
-            versions = search.version[rows].astype(np.int64)
-            rows = rows[graph.versions_within(versions, window)]
-        shown: list[int] = []
-        for row in rows.tolist():
-            seen = search.shown(row)
-            if seen is not None:
-                shown.append(seen[1])
-                if len(shown) == limit:
-                    break
+            versions = versions[graph.versions_within(versions, window)]
+        shown = view.visible(versions)[:limit].tolist()
         if len(shown) == limit or len(found.memories) < budget:
             return [read_fact(view, version) for version in shown]
         budget *= 4

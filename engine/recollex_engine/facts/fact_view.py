@@ -241,7 +241,10 @@ class FactView:
 
     def seen(self, versions: Ordinals) -> Ordinals:
         """Return those of ``versions`` that the cut sees, ascending."""
-        versions = np.unique(versions[versions < self.count])
+        return self.visible(np.unique(versions[versions < self.count]))
+
+    def visible(self, versions: Ordinals) -> Ordinals:
+        """Return those of covered ``versions`` that the cut sees, in their order."""
         closed = self.array("fact_closed_by")[versions]
         visible = (closed == 0) | (closed > np.uint64(self.op))
         if self.world is not None:

@@ -251,7 +251,7 @@ def nearest(
     if not held:
         return ArmList.empty()
     own = surfaces.with_vectors(held)
-    rows, first = len(own), surfaces.first_vector(held)
+    rows = len(own)
     if not rows:
         return ArmList.empty()
     vectors, codes = surfaces.vectors(rows, dimension), surfaces.four_bits(rows, dimension)
@@ -259,13 +259,14 @@ def nearest(
         every = surfaces.first_row(rows)[:rows]
         found, near, scores = best_of_rows(vectors, every, own, allowed, query, floor, budget)
     elif exact or rows <= CASCADE_ROWS:
+        first = surfaces.first_vector(held)
         found, near, scores = scan_top(
             *(vectors, codes, 0, rows, own, first, allowed, query, floor, budget)
         )
     else:
         sizes = max(LIKELY, LIKELY_EACH * budget), SCORED + int(SCORED_EACH * budget)
         if kind is None:
-            signs = surfaces.one_bit(rows, dimension)
+            signs, first = surfaces.one_bit(rows, dimension), surfaces.first_vector(held)
             found, near, scores = cascade_top(
                 *(vectors, codes[0], codes[1], signs, 0, rows, own),
                 *(first, allowed, query, floor, budget, *sizes),
