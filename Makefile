@@ -163,8 +163,8 @@ bench-micro: $(WARM) $(BENCH) ## measure one call of each kernel
 # A table's page, plot and JSON go to OUT. All tables take two hours the first time, and one hour once
 # the vectors are kept.
 TABLES := presets ablation entities tempr_table2 satf_tables thinking_budget diversity multihop \
-	scifact_keyword narrative extraction mind_recall facts_beside episodic_evidence augmentation abstention \
-	late_interaction time_expressions timeqa_facts longmemeval generalization
+	scifact_keyword narrative extraction mind_recall facts_beside episodic_evidence episodic_costs \
+	augmentation abstention late_interaction time_expressions timeqa_facts longmemeval generalization
 
 $(BENCH): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
