@@ -118,7 +118,7 @@ class Record:
         cls: Any = getattr(importlib.import_module(ALL[name]), name)
         self.name = name
         self._class = cls
-        self._names = tuple(field.name for field in fields(cls))
+        self._names = tuple(field.name for field in fields(cls) if field.init)
         self._values = attrgetter(*self._names) if self._names[1:] else self._only
         hints = get_type_hints(cls)
         self._restorers = {

@@ -184,7 +184,11 @@ def interface(name: str) -> str:
     kind = getattr(importlib.import_module(ALL[name]), name)
     assert is_dataclass(kind), name
     hints = get_type_hints(kind)
-    found = {each.name: ts(hints[each.name], False) for each in fields(kind) if each.name != "view"}
+    found = {
+        each.name: ts(hints[each.name], False)
+        for each in fields(kind)
+        if each.init and each.name != "view"
+    }
     found |= MORE.get(name, {})
     lines = "".join(f"  {each}: {what};\n" for each, what in found.items())
     generic = "<Item = unknown>" if getattr(kind, "__parameters__", ()) else ""
