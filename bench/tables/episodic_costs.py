@@ -82,10 +82,9 @@ def main() -> None:
         for bank in tqdm(banks, "conversations"):
             model.drawing.hear(bank, facts[bank.name])
             measure(bank, llm, model, measured, given.limit)
-    keep(
-        Table("episodic_costs", claim_of(__doc__), sections(measured), [REMARK]),
-        given.json,
-    )
+    settings = {"tokens": measured.counter}
+    claim, found = claim_of(__doc__), sections(measured)
+    keep(Table("episodic_costs", claim, found, [REMARK], settings), given.json)
 
 
 def vocabulary() -> tiktoken.Encoding:
