@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -208,3 +209,23 @@ def test_a_subset_of_the_networks_is_recalled(agent: recollex.Agent) -> None:
     ids.append(agent.opinions.form("Tea is good.", confidence=0.5))
     for networks, wanted in (("opinion", ids[2:]), (["world", "opinion"], ids[::2]), (None, ids)):
         assert sorted(agent.recall("tea", network=networks).ids) == sorted(wanted)
+
+
+def test_a_first_write_that_is_refused_shows_what_the_next_opening_shows(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(8)) as store:
+        agent = store.agent("ann")
+        with pytest.raises(InputError, match="is an opinion"):
+            agent.retain_many(
+                ["tea", "tea"],
+                id=["m", "m"],
+                network=["opinion", "world"],
+                embedding=np.ones((2, 8), np.float32),
+            )
+        shown = agent.stats().operations, agent.recall("tea", query_embedding=np.ones(8)).op
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(8)) as store:
+        agent = store.agent("ann")
+        assert shown == (1, 1)
+        assert shown == (
+            agent.stats().operations,
+            agent.recall("tea", query_embedding=np.ones(8)).op,
+        )

@@ -1,8 +1,7 @@
 """How is a transaction written? It is logged, applied, made durable and published.
 
 The writer alone holds the agent's lock file. A call is one transaction: all of it is in the log, or
-nothing. Results that depend on chance or on the version of the code (entities, semantic links,
-token counts) are written to the log with it.
+nothing. What depends on chance or on the version of the code, such as links, is logged with it.
 """
 
 import threading
@@ -139,7 +138,7 @@ class Writer:
 
         Raises `CorruptError` with the path of the vectors file if they are not.
         """
-        replica = self.replica if replica is None else replica
+        replica = replica or self.replica
         with progress_for(start_progress, self.commit_word.op - replica.published) as progress:
             replica.follow(follower, None, check_vectors=True, progress=progress)
         if replica.columns.rows:
@@ -148,8 +147,8 @@ class Writer:
     def _let_go(self) -> None:
         """Close the files after a failed opening."""
         try:
-            if (log := getattr(self, "log", None)) is not None:
-                log.close()
+            if hasattr(self, "log"):
+                self.log.close()
         finally:
             self.lock_file.close()
 
@@ -214,12 +213,15 @@ class Writer:
                 self.lexicon.forget_names()
             self._drafting = True
             draft = Draft(self.replica, self.lexicon)
-            fill(draft)
+            try:
+                fill(draft)
+            except InputError:
+                self.publish(self.replica.columns.op)  # the settings of a new agent are recorded
+                raise
             op = self._record(draft, vectors.view(np.uint16), recorded_at, link_threshold)
             self._drafting = False
             if draft.operations:
-                last = self.log.position.recorded_at
-                self._expire(last, last + 1)
+                self._expire(last := self.log.position.recorded_at, last + 1)
                 op = self.replica.columns.op
         self.publish(op)
         return draft
@@ -251,8 +253,7 @@ class Writer:
         """
         with self.lock:
             self.check()
-            memories = choose(self.replica)
-            if not memories:
+            if not (memories := choose(self.replica)):
                 return 0
             records = [(act.kind, {"memories": memories, **act.note})]
             op = self._commit(with_unsupported(self.replica, records), None, recorded_at)
