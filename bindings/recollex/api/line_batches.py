@@ -34,23 +34,14 @@ def store_batch(agent: Agent, batch: list[Line], stamp: Mapping[str, Any]) -> in
 
     ``stamp``: the source and trust of all of them, where the lines have none.
     """
-    if batch[0].is_turn:
-        return len(store_turns(agent, batch, stamp))
     fields, shared = [line.fields for line in batch], batch[0].shared
     try:
+        if batch[0].is_turn:
+            return len(agent.retain_dialogue(fields, **shared, **stamp))
         columns: dict[str, Any] = {
             name: [line.get(name, _ABSENT.get(name)) for line in fields]
             for name in sorted({name for line in fields for name in line})
         }
         return len(agent.retain_many(columns.pop("text"), **columns, **shared, **stamp))
-    except InputError as error:
-        raise InputError(f"lines {batch[0].number} to {batch[-1].number}: {error}") from error
-
-
-def store_turns(agent: Agent, batch: list[Line], stamp: Mapping[str, Any]) -> list[str]:
-    """Store turns that `batches` put together in one call, and return the ids of their memories."""
-    fields = [line.fields for line in batch]
-    try:
-        return agent.retain_dialogue(fields, **batch[0].shared, **stamp)
     except InputError as error:
         raise InputError(f"lines {batch[0].number} to {batch[-1].number}: {error}") from error
