@@ -13,6 +13,8 @@ from tests.scripted_llm import Script, Scripted, Step, scripted
 Sent = Mapping[str, Any]
 COMPARES = "FactRelations"
 """The name of the schema of a comparison."""
+FACTS = {"extraction": {"exists": True}}
+"""The filter of facts that were drawn."""
 
 
 def fact(text: str, *evidence: str, **more: Any) -> dict[str, Any]:
@@ -108,3 +110,8 @@ TALK = [
     turn("Why?", 2),
     turn("The food, and my sister lives there.", 3, "Ben"),
 ]
+
+
+def drawn(ada: recollex.Agent) -> list[recollex.Memory]:
+    """Return the facts that were drawn from memories."""
+    return ada.list(where=FACTS)

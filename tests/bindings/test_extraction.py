@@ -4,18 +4,16 @@ import asyncio
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import recollex
 import recollex.aio
-from recollex.errors import InputError, ReadOnlyError, UnknownIdError
+from recollex.errors import InputError, ReadOnlyError
 from recollex_engine.mind import drawing
 from tests.bindings.extraction_script import (
-    COMPARES,
     TALK,
-    Sent,
+    drawn,
     echo,
     extracting,
     fact,
@@ -26,17 +24,10 @@ from tests.bindings.extraction_script import (
 )
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
-from tests.scripted_llm import Step, error, scripted
+from tests.scripted_llm import scripted
 
 if find_spec("openai") is None or find_spec("pydantic") is None:
     pytest.skip("needs the extra: recollex[llm]", allow_module_level=True)
-
-
-FACTS = {"extraction": {"exists": True}}
-
-
-def drawn(ada: recollex.Agent) -> list[recollex.Memory]:
-    return ada.list(where=FACTS)
 
 
 def test_a_fact_names_its_turns_participants_reasons_and_types(tmp_path: Path) -> None:
@@ -240,111 +231,6 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
             store.agent("ada").extract()
 
 
-# -- what goes wrong -----------------------------------------------------------------------------
-
-REFUSAL = Step(None, refusal="I will not.")
-MALFORMED = Step('{"facts": [{"text": "Ben')
-CUT = Step('{"facts": [', finish="length")
-
-
-@pytest.mark.parametrize(
-    ("step", "reason"),
-    [(REFUSAL, "refused"), (MALFORMED, "malformed"), (CUT, "truncated")],
-)
-def test_a_chunk_without_an_answer_is_read_by_rule_and_again_later(
-    tmp_path: Path, step: Step, reason: str
-) -> None:
-    answers = [step, step, echo]
-
-    def script(sent: Any) -> Step:
-        now = answers.pop(0) if answers[1:] else answers[0]
-        return now(sent) if callable(now) else now
-
-    with extracting(tmp_path, script) as (ada, _):
-        if reason == "refused":
-            answers.pop(0)  # a refusal is not repaired
-        ada.retain_dialogue(TALK, document_id="call")
-        with pytest.warns(RuntimeWarning, match="gave no facts, and turns are read by rule"):
-            done = ada.extract()
-        assert (done.by_rule, done.failed, done.facts) == (1, {reason: 1}, ())
-        assert [(f.subject, f.object) for f in ada.facts.find(subject="Ben")] == [("Ben", "Rome")]
-        (job,) = ada.jobs.find()
-        assert (job.status, job.reason, job.attempts, job.model) == ("failed", reason, 1, "m")
-        again = ada.extract()  # asks the model again
-        assert (again.by_rule, len(again.facts)) == (0, 4) and ada.jobs.find() == []
-        assert len(ada.facts.find(subject="Ben")) == 1
-
-
-def test_an_answer_that_does_not_fit_is_repaired(tmp_path: Path) -> None:
-    with extracting(tmp_path, [MALFORMED, facts(fact("Ben moved to Rome.", "m2"))]) as (ada, _):
-        ada.retain_dialogue(TALK, document_id="call")
-        assert len(ada.extract().facts) == 1
-
-
-@pytest.mark.parametrize("status", [429, 500, 401])
-def test_a_model_that_is_away_is_asked_once_and_rules_read_the_rest(
-    tmp_path: Path, status: int
-) -> None:
-    away = [True]
-
-    def script(sent: Any) -> Step:
-        return error(status) if away[0] else echo(sent)
-
-    with extracting(tmp_path, script) as (ada, served):
-        for day in range(3):
-            ada.retain_dialogue(TALK, document_id=f"call-{day}")
-        with pytest.warns(RuntimeWarning, match="is away") as told:
-            done = ada.extract()
-        assert len([each for each in told if "is away" in str(each.message)]) == 1
-        assert (done.chunks, done.by_rule, done.facts) == (3, 3, ())
-        assert len(served.asked) <= 2  # the attempts of the first chunk
-        assert {job.status for job in ada.jobs.find()} == {"failed"}
-        with pytest.warns(RuntimeWarning, match="is away"):
-            assert ada.extract().chunks == 1  # the first alone was asked about, and failed again
-        assert [job.attempts for job in ada.jobs.find()] == [2, 1, 1]
-        away[0] = False
-        assert len(ada.extract().facts) == 12 and ada.jobs.find() == []
-
-
-def test_a_slow_model_is_given_up(tmp_path: Path) -> None:
-    with (
-        scripted([Step({"facts": []}, wait=1.0)]) as served,
-        recollex.llm("m", base_url=served.url, deadline=0.1) as llm,
-        recollex.open(tmp_path, embedder=WordVectors(), llm=llm) as store,
-    ):
-        ada = store.agent("ada")
-        ada.retain_dialogue(TALK, document_id="call")
-        with pytest.warns(RuntimeWarning, match="did not answer within"):
-            assert ada.extract().failed == {"deadline": 1}
-
-
-def test_a_cancelled_call_records_nothing_of_the_chunk(tmp_path: Path) -> None:
-    with (
-        extracting(tmp_path, [Step({"facts": []}, wait=0.5)]) as (ada, _),
-        recollex.Cancellation() as token,
-    ):
-        ada.retain_dialogue(TALK, document_id="call")
-        token.cancel()
-        with pytest.raises(recollex.errors.LanguageModelError, match="cancelled"):
-            ada.extract()
-        assert [job.status for job in ada.jobs.find()] == ["waiting"]
-
-
-def test_a_turn_that_is_forgotten_meanwhile_gives_no_fact(tmp_path: Path) -> None:
-    forgets: list[recollex.Agent] = []
-
-    def script(sent: Any) -> Step:
-        for ada in forgets:
-            ada.forget(document_id="call")
-        return echo(sent)
-
-    with extracting(tmp_path, script) as (ada, _):
-        ada.retain_dialogue(TALK, document_id="call")
-        forgets.append(ada)
-        assert ada.extract() == recollex.Extraction()
-        assert ada.count() == 0 and ada.jobs.find(status=["waiting", "done"]) == []
-
-
 # -- ways in -------------------------------------------------------------------------------------
 
 
@@ -386,66 +272,6 @@ def test_a_cut_shows_the_jobs_of_then(tmp_path: Path) -> None:
         assert ada.at(before).count() == 4 and ada.count() == 8
 
 
-def test_erasing_a_turn_erases_what_was_drawn_from_it(tmp_path: Path) -> None:
-    with extracting(tmp_path, echo) as (ada, served):
-        ids = ada.retain_dialogue(TALK, document_id="call")
-        ada.extract()
-        ada.amend(drawn(ada)[1].id, tags=["seen"])  # both versions go
-        assert ada.erase(ids[1], by="ann", why="Ben asked.", preview=True).memories == 3
-        ada.erase(ids[1], by="ann", why="Ben asked.")
-        assert all("moved to Rome" not in memory.text for memory in ada.list())
-        log = b"".join(path.read_bytes() for path in (tmp_path / "agents/ada/log").iterdir())
-        assert b"moved to Rome" not in log and ada.verify().ok
-        assert (len(drawn(ada)), ada.count()) == (3, 6)
-        (job,) = ada.jobs.find()  # the other turns are read again
-        assert job.turns == (ids[0], *ids[2:])
-        assert ada.extract().turns == 3 and ada.jobs.find() == []
-        assert "Rome" not in served.prompt() and ada.verify().ok
-        ada.forget(where={"evidence": {"contains": ids[0]}})
-        assert all(ids[0] not in memory.metadata["evidence"] for memory in drawn(ada))
-
-
-def test_forgetting_all_turns_of_a_fact_forgets_it_until_they_are_retained_again(
-    tmp_path: Path,
-) -> None:
-    def script(sent: Sent) -> Step:
-        if schema_of(sent) == COMPARES:
-            return Step({"relations": []})
-        told = [fact(f"Ben knows {text}", f"m{n}") for n, text in enumerate(shown_turns(sent), 1)]
-        return facts(*told, fact("Friends talked of towns.", "m1", f"m{len(told)}"))
-
-    with extracting(tmp_path, script) as (ada, _):
-        texts = ("Anna lives in Rome.", "Bert lives in Oslo.", "Carl lives in Bonn.")
-        first, second, third = ids = ada.retain_many(texts, document_id="call")
-        ada.extract()
-        own = ada.opinions.form("Rome is far.", confidence=0.6, evidence=drawn(ada)[0].id)
-        before = ada.get(first).recorded_at
-        all_of = {memory.text for memory in drawn(ada)}
-        assert len(all_of) == 4
-        then = drawn(ada)[-1].recorded_at
-        assert ada.forget(first, by="ann", why="Asked.") == 1
-        assert {memory.text for memory in drawn(ada)} == all_of - {"Ben knows Anna lives in Rome."}
-        with pytest.raises(UnknownIdError):
-            ada.opinions.get(own)  # it rested on the fact alone
-        told, rest = ada.log(op="forget")
-        assert (rest.recorded_at, rest.by) == (told.recorded_at, "ann")
-        assert rest.why == "what it rests on was forgotten" and len(rest.ids) == 2
-        assert {memory.text for memory in ada.at(then).list(where=FACTS)} == all_of
-        assert not ada.at(before).list(where=FACTS)
-        with ada.transaction(by="ben") as transaction:
-            transaction.forget(second)
-            transaction.forget(third)
-        assert drawn(ada) == [] and ada.log(op="forget")[-1].by == "ben"
-        assert ada.jobs.find() == [] and ada.verify().ok
-        ada.retain_many(texts, document_id="call", id=ids)
-        (job,) = ada.jobs.find()
-        assert job.turns == tuple(ids)
-        ada.extract()
-        assert {memory.text for memory in drawn(ada)} == all_of
-        ada.archive(ids)  # they can still be read
-        assert {memory.text for memory in drawn(ada)} == all_of and ada.verify().ok
-
-
 @pytest.mark.slow
 def test_the_whole_way_with_a_model_of_135_million_parameters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -470,37 +296,3 @@ def test_the_whole_way_with_a_model_of_135_million_parameters(
         jobs = ada.jobs.find(status=["failed", "done"])
         assert len(jobs) == 1 and jobs[0].model == "local:smollm2"
         assert len(drawn(ada)) == len(done.facts) and ada.verify().ok
-
-
-def test_forgetting_turns_closes_the_facts_of_the_graph_that_were_drawn_from_them(
-    tmp_path: Path,
-) -> None:
-    turns = [
-        turn("I moved to Rome.", 0, "Ben", id="moved"),
-        turn("I bought a car yesterday.", 1, "Ann", id="bought"),
-        turn("My name is Ben Quinn.", 2, "Ben", id="named"),
-    ]
-
-    def held(ada: Any) -> set[tuple[Any, Any]]:
-        return {(fact.subject, fact.object) for fact in ada.facts.find()}
-
-    with recollex.open(tmp_path, embedder=WordVectors()) as store:
-        ada = store.agent("ada")
-        ada.retain_dialogue(turns, document_id="call")
-        ada.extract()
-        drawn = {("Ben", "Rome"), ("Ann", "car"), ("Ben", "Ben Quinn")}
-        assert held(ada) == drawn
-        ada.facts.add("Ben", "likes", "tea", evidence="moved", by="ann")
-        ada.amend("bought", tags=["seen"])  # a fact cites the version before
-        then = ada.get("bought").recorded_at
-        ada.forget("moved", by="ann")
-        assert held(ada) == drawn - {("Ben", "Rome")} | {("Ben", "tea")}
-        (entry,) = ada.log(op="archive_edge")
-        assert (entry.by, entry.why) == ("ann", "what it rests on was forgotten")
-        with ada.transaction() as transaction:
-            transaction.forget("bought")
-        assert held(ada) == {("Ben", "Ben Quinn"), ("Ben", "tea")}
-        assert held(ada.at(then)) == drawn | {("Ben", "tea")}
-        ada.retain_dialogue(turns[:2], document_id="call")
-        ada.extract()
-        assert held(ada) == drawn | {("Ben", "tea")} and ada.verify().ok
