@@ -158,7 +158,25 @@ def _fitting(recall: Recall, here: set[str], budget: int) -> list[str]:
     return lines
 
 
-class Conversation:
+class _Talk:
+    """What a conversation and its twin for asyncio share."""
+
+    def __init__(self, agent: Any, steps: Steps) -> None:
+        self._agent = agent
+        self._steps = steps
+
+    @property
+    def session(self) -> str:
+        """The session's name, the `document_id` of its memories."""
+        return self._steps.session
+
+    @property
+    def recalled(self) -> Recall | None:
+        """The recall of the last `context`; None before it, and if there was no question."""
+        return self._steps.recalled
+
+
+class Conversation(_Talk):
     """One session of a chat, from `Agent.conversation`: messages in, messages with context out.
 
     Messages are those of OpenAI's chat API, as dicts or as objects of the `openai` package: roles,
@@ -185,20 +203,6 @@ class Conversation:
     ...     talk.retain(messages)
     []
     """
-
-    def __init__(self, agent: Any, steps: Steps) -> None:
-        self._agent = agent
-        self._steps = steps
-
-    @property
-    def session(self) -> str:
-        """The session's name, the `document_id` of its memories."""
-        return self._steps.session
-
-    @property
-    def recalled(self) -> Recall | None:
-        """The recall of the last `context`; None before it, and if there was no question."""
-        return self._steps.recalled
 
     def context(self, messages: Iterable[Any], *, query: str | None = None) -> list[Message]:
         """Return the messages for a model, with the memories that bear on the last of the user.
@@ -245,22 +249,8 @@ class Conversation:
         self.retain()
 
 
-class AsyncConversation:
+class AsyncConversation(_Talk):
     """One session of a chat, for asyncio; each method is `Conversation`'s, awaited."""
-
-    def __init__(self, agent: Any, steps: Steps) -> None:
-        self._agent = agent
-        self._steps = steps
-
-    @property
-    def session(self) -> str:
-        """The session's name, the `document_id` of its memories."""
-        return self._steps.session
-
-    @property
-    def recalled(self) -> Recall | None:
-        """The recall of the last `context`; None before it, and if there was no question."""
-        return self._steps.recalled
 
     async def context(self, messages: Iterable[Any], *, query: str | None = None) -> list[Message]:
         """Return the messages for a model, with what bears on them; see `Conversation.context`."""
