@@ -10,7 +10,7 @@ Check: before the clock starts, the adapter returns the memories of the plain ca
 Adapters whose frameworks are installed and the plain calls that they make take turns, on one agent,
 in one process. The default model embeds questions and texts. A write is timed in CPU time, and does
 not wait for the disk, so what an adapter adds stands beside the least that a write costs. One
-recall returns 10 memories, of which text and metadata are read. The retriever is called without
+recall returns 10 memories; their text and metadata are read. The retriever is called without
 LangChain's own callbacks. Texts are made up (see `bench.lib.made_up`).
 """
 

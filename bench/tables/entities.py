@@ -1,4 +1,4 @@
-"""Which names of a conversation are one entity, and of which type?
+"""Which names of a conversation are one entity, and what type is it?
 
 Claim: on LoCoMo's first five conversations, the entities that an agent has after
 `facts.resolve_entities` agree with labels set by hand in at least 95 % of the pairs that it makes

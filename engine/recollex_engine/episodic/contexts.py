@@ -24,7 +24,7 @@ class Contexts:
 
     gists: memories; facts: each with the ids of its evidence. count: the number of an aggregation,
     None without one. matched: how many facts meet the conditions of `find_entity_contexts` and
-    `find_gist_contexts`, of which the first are here; None where a search ranks all. note: what a
+    `find_gist_contexts`; the first of them are here; None where a search ranks all. note: what a
     caller may do better, None for nothing. tokens: at least those of `to_prompt`, by
     token_counter, and at most max_tokens.
     """
@@ -55,7 +55,7 @@ class Contexts:
     def to_dict(self) -> dict[str, Any]:
         """Return the contexts as JSON values, times in ISO 8601.
 
-        A gist also has ``evidence``, the ids of the memories of which it was made; a fact also has
+        A gist also has ``evidence``, the ids of the memories that it was made of; a fact also has
         ``qualifiers``, as REMem writes its times.
         """
         return {
@@ -73,7 +73,7 @@ class Contexts:
 
 
 def made_of(gist: Memory) -> tuple[str, ...]:
-    """Return the ids of the memories of which a gist was made; its own if it was said so."""
+    """Return the ids of the memories that a gist was made of; its own if it was said so."""
     given = gist.metadata.get(EVIDENCE)
     if isinstance(given, Sequence) and not isinstance(given, str) and given:
         return tuple(map(str, given))

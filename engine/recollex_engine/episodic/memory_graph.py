@@ -6,7 +6,7 @@
     phrase node      an entity: a subject or an object of a visible fact; its name is searched
     relation edge    a fact, from its subject to its object, with its valid time
     context edge     a gist and the phrases of the facts of its chunk: of the facts that cite it, a
-                     memory of which it was made, or a gist of the same chunk
+                     memory that it was made of, or a gist of the same chunk
     synonymy edge    two memories, or two names, whose vectors are similar: the links that are
                      recorded with them
 
@@ -136,7 +136,7 @@ class MemoryGraph:
         return sorted({memory, *np.flatnonzero(mask).tolist()})
 
     def sources(self, memories: Sequence[int]) -> list[int]:
-        """Return the memories of which gists were made, each once, in the order of the gists."""
+        """Return the memories that gists were made of, each once, in the order of the gists."""
         view = self.view
         found: dict[int, None] = {}
         if not self._has_sources:

@@ -75,7 +75,7 @@ _THOUGHTS: FollowedKinds[Thinking | Formed] = FollowedKinds((THINK, FORM), _read
 
 
 def thought_jobs(agent: AgentOrCut, view: View) -> list[ThoughtJob]:
-    """Return the thoughts of an agent, oldest first, without those of which a memory was erased."""
+    """Return an agent's thoughts, oldest first; without those that rest on an erased memory."""
     closed, op = view.of_memories("closed_by"), view.of_memories("op")
     thoughts: dict[str, Thinking] = {}
     formed: dict[str, list[Formed]] = {}

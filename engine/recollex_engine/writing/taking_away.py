@@ -30,7 +30,7 @@ Record = tuple[str, dict[str, Any]]
 def with_unsupported(replica: Replica, records: Sequence[Record]) -> list[Record]:
     """Return the records of a transaction, and those that close what it leaves without evidence.
 
-    They are made by whoever forgets. Cost: nothing unless memories are forgotten.
+    The call that forgets makes them. Cost: nothing unless memories are forgotten.
     """
     forgetting = [said for kind, said in records if kind == FORGET]
     if not forgetting:

@@ -139,7 +139,7 @@ def mask_within(
 
     Shapes: start, end int64[n]; out uint8[n].
 
-    Cost: O(n / 64), and O(64) for each 64 of which any is still kept.
+    Cost: O(n / 64), and O(64) for each 64 that have one still kept.
     """
     n = out.shape[0]
     for low in range(0, n, TILE):
