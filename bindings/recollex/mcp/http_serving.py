@@ -63,7 +63,11 @@ async def _serve(server: UvicornServer, listening: socket.socket) -> None:
 
 
 class Guarded:
-    """An application whose requests need a token, if tokens are known."""
+    """An application whose requests need a token, if tokens are known.
+
+    Header values reach it without the whitespace around them, which is no part of them (RFC 9110,
+    5.5) and which httptools leaves at the end: revision 2026-07-28 compares headers with the body.
+    """
 
     def __init__(self, app: Any, access: Access) -> None:
         self._app = app
@@ -71,6 +75,8 @@ class Guarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 401 to a request without a known token, and hand on all others."""
+        if scope["type"] == "http":
+            scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         if scope["type"] == "http" and not self._access.open:
             try:
                 scope[PRINCIPAL] = self._access.principal(_token(scope))

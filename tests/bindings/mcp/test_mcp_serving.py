@@ -1,6 +1,8 @@
 """`recollex mcp` as a program: over stdio with the real client, and over HTTP with tokens."""
 
 import asyncio
+import http.client
+import json
 import os
 import subprocess
 import sys
@@ -172,6 +174,24 @@ def test_http_refuses_another_host_and_origin(memory: Path) -> None:
             value = {"Host": "evil.example", "Origin": "http://evil.example"}[name]
             answer = httpx.post(address, json=LIST, headers=HEADERS | {name: value})
             assert answer.status_code in (403, 421)
+
+
+def test_whitespace_around_a_header_is_no_part_of_it(memory: Path) -> None:
+    version = "2026-07-28"
+    about = {"protocolVersion": version, "clientCapabilities": {}}
+    meta = {f"io.modelcontextprotocol/{name}": value for name, value in about.items()}
+    call = {"name": "get", "arguments": {"id": "boat"}, "_meta": meta}
+    body = json.dumps(LIST | {"method": "tools/call", "params": call})
+    headers = HEADERS | {"MCP-Protocol-Version": version, "Mcp-Method": "tools/call"}
+    headers["Content-Type"] = "application/json"
+    with http_server(str(memory), "--http", "127.0.0.1:0") as address:
+        for name, status in (("get", 200), (" get \t ", 200), ("g et", 400)):
+            connection = http.client.HTTPConnection(address.split("/")[2], timeout=30)
+            connection.request("POST", "/mcp", body, headers | {"Mcp-Name": name})
+            answer = connection.getresponse()
+            said = answer.read().decode()
+            connection.close()
+            assert answer.status == status and ("Ann has a boat." in said) is (status == 200), said
 
 
 @pytest.mark.parametrize(
