@@ -11,7 +11,7 @@ from recollex.mcp.agents import Agents
 from recollex.mcp.episodic_tools import EpisodicTools
 from recollex.mcp.knowledge_tools import KnowledgeTools
 from recollex.mcp.memory_tools import MemoryTools
-from recollex.mcp.prompts import INSTRUCTIONS, Prompts
+from recollex.mcp.prompts import INSTRUCTIONS, Prompts, PromptServer
 from recollex.mcp.reference_tools import ReferenceTools
 from recollex.mcp.resources import Resources
 
@@ -28,7 +28,7 @@ def make_server(
     read_only: only tools that read. reference: the nine tools of the reference memory server
     instead of ours. source: of what is retained, see `recollex.Agent.retain`.
     """
-    server: MCPServer[Any] = MCPServer(
+    server = PromptServer(
         "recollex",
         title="recollex",
         version=VERSION,

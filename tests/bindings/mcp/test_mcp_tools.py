@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("mcp", reason="mcp is not installed")
 
 from mcp import Client, MCPError
+from mcp_types import INVALID_PARAMS
 
 import recollex
 from recollex.mcp.stores import SharedFolder
@@ -204,6 +205,23 @@ def test_prompts_hold_what_is_known(tmp_path: Path) -> None:
         assert (await client.get_prompt("remember")).messages
 
     talk(tmp_path, work)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_prompt_that_cannot_be_made_says_why(tmp_path: Path, mode: str) -> None:
+    async def work(client: Client) -> None:
+        for name, arguments, said in (
+            ("nope", {}, "['known_about', 'newest', 'remember'], got 'nope'"),
+            ("known_about", {"about": "x"}, "needs 'topic', got ['about']"),
+            ("known_about", {"topic": "a" * 20_001}, "20,001"),
+            ("known_about", {"topic": ""}, "query"),
+        ):
+            with pytest.raises(MCPError) as raised:
+                await client.get_prompt(name, arguments)
+            assert raised.value.error.code == INVALID_PARAMS
+            assert said in raised.value.error.message.replace("20001", "20,001")
+
+    talk(tmp_path, work, mode=mode)
 
 
 def test_two_servers_write_one_agent(tmp_path: Path) -> None:
