@@ -37,6 +37,7 @@ MOST_BYTES = {"README.md": 9 * 1024, "ARCHITECTURE.md": 10 * 1024}
 OWN_TESTS = {"bindings/SERVER.md", "bindings/js/README.md"}
 LASTING = {"mcp", "serve", "studio", "top"}  # subcommands that go on until they are ended
 INSTALLING = (["pip", "install"], ["npm", "install"], ["git", "clone"])
+RUN_ELSEWHERE = (["npx", "@modelcontextprotocol/conformance"],)  # test_mcp_peers.py
 
 
 def text_of(page: str) -> str:
@@ -139,7 +140,8 @@ def test_a_shell_line_can_be_typed(line: str) -> None:
         elif words[0] == "recollex":
             subcommands.build().parse_args(words[1:])  # leaves with a message when it is wrong
         else:
-            assert words[:2] in INSTALLING or words[0] in {"cd", "echo"}
+            known = (*INSTALLING, *RUN_ELSEWHERE)
+            assert words[:2] in known or words[0] in {"cd", "echo"}
 
 
 def test_examples_in_help_can_be_typed() -> None:

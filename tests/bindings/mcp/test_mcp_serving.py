@@ -127,9 +127,9 @@ def test_the_engine_is_imported_for_the_first_call_that_needs_it(
 
 
 @contextmanager
-def http_server(*arguments: str) -> Iterator[str]:
+def http_server(*arguments: str, code: str = CODE) -> Iterator[str]:
     """Give the address of a server."""
-    command = [sys.executable, "-W", "ignore", "-c", CODE, "mcp", *arguments]
+    command = [sys.executable, "-W", "ignore", "-c", code, "mcp", *arguments]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
