@@ -101,6 +101,14 @@ export class Agent extends Remote {
     return this.#with({ signal });
   }
 
+  /** Return the agent with a function that is called with (done, total) while a call takes long. */
+  reportingTo(onProgress) {
+    if (typeof onProgress !== "function") {
+      throw new InputError(`reportingTo takes a function, got ${typeof onProgress}`);
+    }
+    return this.#with({ onProgress });
+  }
+
   #with(more) {
     return new Agent(this.name, this.#caller, { ...this.#options, ...more });
   }

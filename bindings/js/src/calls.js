@@ -16,6 +16,7 @@ const LONGEST_PAUSE_MS = 1_000;
  * The calls of one agent object, or of the store.
  *
  * at: the recorded time that calls read at. seconds: of a call, retries included. signal: aborts.
+ * onProgress: takes how much of a long call is done.
  */
 export class Caller {
   #pool;
@@ -27,7 +28,7 @@ export class Caller {
   }
 
   /** Return the result of a call, or throw its error. onPart: see Connection.exchange. */
-  async do(method, agent, named, { at, seconds, signal } = {}, onPart = undefined) {
+  async do(method, agent, named, { at, seconds, signal, onProgress } = {}, onPart = undefined) {
     const row = METHODS[method];
     if (at !== undefined && row.scope === "write") {
       throw new ReadOnlyError(
@@ -41,12 +42,12 @@ export class Caller {
     if (row.scope === "write") options.key = randomBytes(16).toString("hex");
     else if (row.chunks) options.parts = CHUNK_ITEMS;
     const end = seconds === undefined ? undefined : Date.now() + seconds * 1000;
-    const params = () =>
+    const params = (more) =>
       end === undefined
-        ? [agent, prepared, options]
-        : [agent, prepared, { ...options, deadline_ms: Math.max(1, end - Date.now()) }];
+        ? [agent, prepared, { ...options, ...more }]
+        : [agent, prepared, { ...options, ...more, deadline_ms: Math.max(1, end - Date.now()) }];
     let heard = false;
-    const call = { method, params, end, signal };
+    const call = { method, params, end, signal, onProgress };
     if (onPart !== undefined) {
       call.onPart = (items) => {
         heard = true;

@@ -39,6 +39,7 @@ export class Connection {
   #last = -1;
   #most = Infinity;
   #closing = null;
+  #tellsProgress = false;
   instance = "";
   isOpen = true;
 
@@ -70,6 +71,7 @@ export class Connection {
       throw new ProtocolError(`the server does not speak version ${PROTOCOL} of the protocol`);
     }
     this.#most = welcome.limits?.message_bytes ?? Infinity;
+    this.#tellsProgress = welcome.capabilities?.includes("progress") ?? false;
     this.instance = welcome.instance ?? randomBytes(8).toString("hex");
     return this;
   }
@@ -77,19 +79,21 @@ export class Connection {
   /**
    * Send a call, and return its result.
    *
-   * call: { method, params(), end, signal, onPart }. end: of its time, in ms of Date.now(). onPart:
-   * takes each chunk of a list as it comes, and the result has none of them then. Throws LostError
-   * if the connection breaks, and the error that the server answers.
+   * call: { method, params(more), end, signal, onPart, onProgress }. more: options to add. end: of
+   * its time, in ms of Date.now(). onPart: takes each chunk of a list as it comes, and the result has
+   * none of them then. onProgress: takes how much is done, and of how much; an error that it throws
+   * ends the call. Throws LostError if the connection breaks, and the error that the server answers.
    */
   exchange(call) {
     if (!this.isOpen) return Promise.reject(new LostError("the server hung up", false));
-    const { method, end, signal, onPart } = call;
+    const { method, end, signal, onPart, onProgress } = call;
     if (signal?.aborted) return Promise.reject(aborted(method, signal));
     this.#last = this.#last === MOST_ID ? 0 : this.#last + 1;
     const id = this.#last;
     let message;
     try {
-      message = packed([REQUEST, id, method, call.params()]);
+      const more = onProgress !== undefined && this.#tellsProgress ? { progress: true } : {};
+      message = packed([REQUEST, id, method, call.params(more)]);
       if (message.byteLength > this.#most) {
         throw new InputError(
           `${method} takes ${message.byteLength} bytes here, and the server reads up to ` +
@@ -117,7 +121,7 @@ export class Connection {
         clearTimeout(timer);
         signal?.removeEventListener("abort", abort);
       };
-      this.#waiting.set(id, { resolve, reject, done, onPart, parts: null });
+      this.#waiting.set(id, { resolve, reject, done, stop, onPart, onProgress, parts: null });
       this.#socket.write(message);
     });
   }
@@ -169,6 +173,7 @@ export class Connection {
     if (message[0] === NOTIFICATION) {
       const [, name, parameters] = message;
       if (name === "part") this.#part(parameters[0], parameters[1]);
+      else if (name === "progress") this.#progress(...parameters);
       else if (name === "closing") {
         this.#closing = errorOf(parameters);
         this.isOpen = false; // earlier calls are still answered
@@ -188,6 +193,15 @@ export class Connection {
     if (waiting === undefined) return;
     if (waiting.onPart !== undefined) waiting.onPart(items);
     else (waiting.parts ??= []).push(items);
+  }
+
+  #progress(id, done, total) {
+    const waiting = this.#waiting.get(id);
+    try {
+      waiting?.onProgress?.(done, total);
+    } catch (error) {
+      waiting.stop(error);
+    }
   }
 }
 
@@ -222,7 +236,7 @@ export function late(method, begun) {
 export async function dial({ address, token, version, certificates }, ms = GREETING_MS) {
   const { tls: secure, ...where } = address;
   const made = secure
-    ? tls.connect({ ...where, servername: where.host, ca: certificates })
+    ? tls.connect({ ...where, servername: nameOf(where.host), ca: certificates })
     : net.connect(where);
   try {
     await new Promise((resolve, reject) => {
@@ -235,6 +249,14 @@ export async function dial({ address, token, version, certificates }, ms = GREET
   } catch (error) {
     made.destroy();
     const place = where.path ?? `${where.host}:${where.port}`;
+    if (made.authorizationError) {
+      throw new DisconnectedError(
+        `the certificate of ${place} is not trusted (${error.message}): give certificates, the ` +
+          "text of a file of those that are",
+        {},
+        error,
+      );
+    }
     const option = where.path === undefined ? "--listen" : "--socket";
     throw new DisconnectedError(
       `no server answers at ${place} (${error.message}); ` +
@@ -251,4 +273,9 @@ export async function dial({ address, token, version, certificates }, ms = GREET
     connection.close();
     throw error;
   }
+}
+
+/** Return the server name that TLS sends: it must be none for an IP address (RFC 6066). */
+function nameOf(host) {
+  return net.isIP(host) === 0 ? host : undefined;
 }

@@ -83,6 +83,12 @@ export interface Agent extends AgentMethods, Groups {
   within(seconds: number): Agent;
   /** The agent with a signal that aborts its calls: one that has begun is finished. */
   abortedBy(signal: AbortSignal): Agent;
+  /**
+   * The agent with a function that hears how far a long call is, ten times a second at most: how
+   * many memories retain, retainMany and retainDialogue have embedded, or verify has checked.
+   * total: null if it is unknown. An error that it throws ends the call.
+   */
+  reportingTo(onProgress: (done: number, total: number | null) => void): Agent;
 }
 
 /** The agents of a server. Close it at the end: its connections keep the process alive. */

@@ -21,6 +21,7 @@ for await (const fact of agent.facts.find({ subject: "Ann" })) {
   console.log(one.object, one.valid[0]?.micros);
 }
 await agent.facts.add("Ann", "likes", record("Text", { value: "tea" }), { evidence: [id] });
+await agent.reportingTo((done, total) => console.log(done / (total ?? 1))).verify();
 await agent.forget({ tags: ["drink"] });
 await agent.erase(id, { by: "ann", why: "asked" });
 await agent.setRetention([record("Retention", { keep: new Duration({ days: 30 }) } as never)]);

@@ -12,9 +12,14 @@ from typing import Any
 
 import pytest
 
+import recollex
 from recollex.client import retries, store
+from recollex.server.access import Access
 from recollex.wire.methods import METHODS
 from tests.bindings.js import declarations
+from tests.bindings.serving import serving
+from tests.bindings.test_remote_progress import Slow
+from tests.bindings.word_vectors import WordVectors
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "bindings" / "js"
@@ -73,7 +78,7 @@ def test_every_method_of_the_table_can_be_called() -> None:
       const groups = Object.values(agent).filter((value) => typeof value === "object");
       for (const of of [agent, ...groups])
         for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(of)))
-          if (!["constructor", "at", "within", "abortedBy"].includes(name))
+          if (!["constructor", "at", "within", "abortedBy", "reportingTo"].includes(name))
             called.push(await of[name]());
       console.log(JSON.stringify(called));
     """
@@ -94,6 +99,35 @@ def test_a_talk_is_retained_and_recalled(address: str) -> None:
 
 
 @needs_node
+def test_a_long_call_tells_how_far_it_is(tmp_path: Path) -> None:
+    with serving(recollex.open(tmp_path / "memory", embedder=Slow())) as server:
+        (address,) = server.addresses
+        node("--test", "--test-force-exit", "test/progress.test.js", RECOLLEX_ADDRESS=address)
+
+
+@needs_node
+def test_it_speaks_tls(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
+    chain, key = map(str, certificate)
+    tokens = tmp_path / "tokens.toml"
+    tokens.write_text(f'[[token]]\nname = "one"\nsecret = "{"s" * 32}"\nscope = "write"\n')
+    tokens.chmod(0o600)
+    with serving(
+        recollex.open(tmp_path / "memory", embedder=WordVectors()),
+        address="tls://127.0.0.1:0",
+        certificate=chain,
+        key=key,
+        access=Access.from_file(tokens),
+    ) as server:
+        node(
+            "--throw-deprecation",
+            *("--test", "--test-force-exit", "test/tls.test.js"),
+            RECOLLEX_ADDRESS="tls://localhost:" + server.addresses[0].rpartition(":")[2],
+            RECOLLEX_CERTIFICATE=chain,
+            RECOLLEX_TOKEN="s" * 32,
+        )
+
+
+@needs_node
 def test_its_types_fit_what_users_write() -> None:
     node("node_modules/typescript/bin/tsc", "--project", "test")
 
@@ -102,7 +136,7 @@ def test_its_types_fit_what_users_write() -> None:
 def test_the_examples_of_its_page_print_what_they_say(address: str) -> None:
     page = (FOLDER / "README.md").read_text("utf-8")
     examples = re.findall(r"```js\n(.*?)```", page, re.DOTALL)
-    assert len(examples) == 4
+    assert len(examples) == 5
     for example in examples:
         code = example.replace("unix:///run/recollex.sock", address)
         expected = [line.partition("// ")[2] for line in example.splitlines() if "// " in line]
