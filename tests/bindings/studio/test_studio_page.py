@@ -15,6 +15,7 @@ MEMORIES = ".view .memories .memory .text"
 def test_agents_lead_to_their_memories(studio: Any) -> None:
     studio.open("")
     studio.until_text("#agents-title", "2 agents")
+    assert studio.texts(".heading p") == ["As of now: the clocks are in the views of one agent."]
     rows = [re.sub(r"\s+", " ", each) for each in studio.texts(".agents tbody tr")]
     assert rows[0].startswith("alice 59") or rows[0].startswith("alice59")
     studio.one('a[href="#/team%2Fone/memories"]').click()
@@ -64,6 +65,12 @@ def test_one_memory_has_its_history_evidence_neighbours_and_writer(studio: Any) 
     studio.until_text(".card .notice", "UnknownIdError")
 
 
+def micros(text: str) -> float:
+    """Return the first time that a text names."""
+    number, unit = re.findall(r"([\d.]+) (\u00b5s|ms|s)", text)[0]
+    return float(number) * {"\u00b5s": 1, "ms": 1e3, "s": 1e6}[unit]
+
+
 def test_a_recall_shows_parts_as_bars_and_stages_with_their_times(studio: Any) -> None:
     studio.open("#/alice/recall").until_text(".notice", "Ask something.")
     studio.one("#search").send_keys("Where is the garden in Rome?\n")
@@ -85,6 +92,14 @@ def test_a_recall_shows_parts_as_bars_and_stages_with_their_times(studio: Any) -
     stages = dict(zip(studio.texts(".stages .name"), studio.texts(".stages .value"), strict=True))
     assert {"keyword", "semantic", "fusion"} <= stages.keys()
     assert all(re.fullmatch(r"[\d.]+ (\u00b5s|ms|s)", each) for each in stages.values())
+    (total,) = (micros(each) for each in studio.texts(".stages h3"))
+    (said,) = studio.texts(".stages .soft")
+    assert micros(said) == pytest.approx(sum(map(micros, stages.values())), rel=0.02)
+    if micros(said) > total:
+        assert said.endswith(": some ran at the same time.")
+    else:
+        between = micros(said.partition("at least ")[2])
+        assert micros(said) + between == pytest.approx(total, rel=0.02)
     studio.open("#/alice/recall?ask=garden&preset=tempr&limit=3")
     studio.until(lambda: len(studio.all(".results > li")) == 3)
     studio.open("#/alice/recall?ask=garden&preset=none")
@@ -184,6 +199,10 @@ def test_health_shows_size_tail_checkpoint_readers_and_latencies(studio: Any) ->
     assert said["last checkpoint"] == "none yet" and said["open for writing"].startswith("yes")
     studio.until_text(".latencies", "agent_health")
     assert int(studio.texts(".health dd")[-5]) >= 0
+    assert studio.all(".health .notice") == []
+    studio.slide("recorded", 5)
+    studio.until_text(".health .notice", "state of now. The clocks show the agent as recorded by")
+    assert dict(studio.browser.execute_script(PAIRS))["memories"] == "59"
 
 
 def test_keys_move_open_and_close(studio: Any) -> None:

@@ -22,7 +22,8 @@ export function Agents({ route }) {
     <//>`;
   }
   return html`<section aria-labelledby="agents-title">
-    <h2 id="agents-title">${counted(count, "agent")}</h2>
+    <div class="heading"><h2 id="agents-title">${counted(count, "agent")}</h2>
+      <p class="soft">As of now: the clocks are in the views of one agent.</p></div>
     <div class="scroll"><table class="agents">
       <thead><tr><th scope="col">agent</th><th scope="col" class="right">memories</th>
         <th scope="col" class="right">operations</th><th scope="col">last written</th>

@@ -2,7 +2,7 @@
 
 import { html, useEffect } from "/studio/html.js";
 import { ofAgent, read, useRead } from "/studio/api.js";
-import { Bars, Failure, Waiting } from "/studio/parts.js";
+import { Bars, Failure, OfNow, Waiting } from "/studio/parts.js";
 import { bytes, counted, moment, number, seconds } from "/studio/words.js";
 
 const EVERY = 5000; // milliseconds between two looks
@@ -74,7 +74,8 @@ export function HealthView({ route }) {
   }, []);
   return html`<section class="health" aria-labelledby="health-title">
     <div class="heading"><h2 id="health-title">Health</h2>
-      <p class="soft">Of now, whatever the clocks say; looked at every ${EVERY / 1000} seconds.</p></div>
+      <p class="soft">As of now, looked at every ${EVERY / 1000} seconds.</p></div>
+    <${OfNow} route=${route} />
     ${kept.error && html`<${Failure} error=${kept.error} again=${kept.again} />`}
     ${kept.data ? html`<${Kept} kept=${kept.data} />` : !kept.error && html`<${Waiting} of=${kept} what="health" />`}
     ${server.data && html`<${Server} state=${server.data} />`}

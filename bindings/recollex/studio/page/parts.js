@@ -2,6 +2,7 @@
 
 import { html } from "/studio/html.js";
 import { address } from "/studio/route.js";
+import { cutInWords } from "/studio/clocks.js";
 import { moment } from "/studio/words.js";
 
 /** What to do about a refusal, in a word more than the server says. */
@@ -29,6 +30,13 @@ export const Empty = ({ title, children }) =>
 export const Waiting = ({ of, what }) => of.error
   ? html`<${Failure} error=${of.error} again=${of.again} />`
   : html`<p class="soft" role="status">Loading ${what} \u2026</p>`;
+
+/** Says that a view shows the state of now, while the clocks show a cut. */
+export function OfNow({ route }) {
+  const cut = cutInWords(route);
+  return cut && html`<div class="notice" role="status"><p><strong>This is the state of now.</strong>
+    ${" "}The clocks show the agent ${cut}, and change nothing in this view.</p></div>`;
+}
 
 export const Chip = ({ kind = "", children }) => html`<span class=${`chip ${kind}`}>${children}</span>`;
 

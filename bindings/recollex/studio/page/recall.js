@@ -37,8 +37,11 @@ function Why({ memory, most }) {
 
 export function Stages({ trace }) {
   const rows = Object.entries(trace.stages).map(([name, micros]) => [name, micros, seconds(micros / 1e6)]);
+  const sum = rows.reduce((all, [, micros]) => all + micros, 0), between = trace.total - sum;
   return html`<section class="stages"><h3>Time of each stage: ${seconds(trace.total / 1e6)} in all</h3>
     <${Bars} rows=${rows} label="Time of each stage" />
+    <p class="soft">The stages add up to ${seconds(sum / 1e6)}: ${between < 0 ? "some ran at the same time."
+      : `at least ${seconds(between / 1e6)} passed between them.`}</p>
     ${Object.entries(trace.errors).map(([arm, error]) => html`<p class="notice wrong" role="alert">
       <strong>${arm}</strong> failed, and the others answered: ${error}</p>`)}
   </section>`;
