@@ -65,13 +65,17 @@ test: $(WARM) $(NODE_PACKAGES) ## run the tests, without the slow ones
 test-slow: $(WARM) ## run the slow tests, which take minutes
 	$(BIN)/python -m pytest -q -m slow
 
-# conformance needs node 22. The reference memory server is asked what ours must answer.
+# conformance needs node 22; the scenarios of revision 2026-07-28 are in its pre-release. The reference
+# memory server is asked what ours must answer.
 PEERS := node@22 @modelcontextprotocol/conformance@0.1.16 @modelcontextprotocol/inspector@0.15.0 \
 	@modelcontextprotocol/server-memory@2026.8.31
+NEXT := @modelcontextprotocol/conformance@0.2.0-alpha.12
 
 test-mcp: $(WARM) ## let MCP's conformance suite, inspector and reference server judge `recollex mcp` (npm)
 	@test -d build/mcp/node_modules || npm install --silent --prefix build/mcp $(PEERS)
-	PATH="$(CURDIR)/build/mcp/node_modules/.bin:$$PATH" $(BIN)/python -m pytest -q -m slow tests/bindings/mcp
+	@test -d build/mcp-next/node_modules || npm install --silent --prefix build/mcp-next $(NEXT)
+	PATH="$(CURDIR)/build/mcp/node_modules/.bin:$$PATH" \
+		CONFORMANCE_NEXT="$(CURDIR)/build/mcp-next/node_modules/.bin/conformance" $(BIN)/python -m pytest -q -m slow tests/bindings/mcp
 
 # Frameworks whose requirements conflict, each in an environment of its own. LangChain's own tests
 # need plugins of pytest, which come with them.

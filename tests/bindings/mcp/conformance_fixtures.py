@@ -29,6 +29,7 @@ from pydantic import BaseModel, Field
 
 import recollex.mcp.server
 from recollex.cli import main as recollex_main
+from tests.bindings.mcp import stateless_fixtures
 
 WHAT = "What a scenario of the conformance suite asks for."
 PNG = (
@@ -43,11 +44,16 @@ SCHEMA: dict[str, Any] = {
     "type": "object",
     "$defs": {
         "address": {
+            "$anchor": "address",
             "type": "object",
             "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
         }
     },
     "properties": {"name": {"type": "string"}, "address": {"$ref": "#/$defs/address"}},
+    "allOf": [{"anyOf": [{"required": ["name"]}, {"required": ["address"]}]}],
+    "if": {"required": ["address"]},
+    "then": {"required": ["name"]},
+    "else": {"maxProperties": 1},
     "additionalProperties": False,
 }
 
@@ -220,6 +226,7 @@ PROMPTS = (
 
 def register(server: MCPServer[Any]) -> None:
     """Add to a server all that the suite calls."""
+    stateless_fixtures.register(server, WHAT)
     for tool in TOOLS:
         server.add_tool(tool, description=WHAT, structured_output=False)
     server._tool_manager.get_tool("json_schema_2020_12_tool").parameters = SCHEMA

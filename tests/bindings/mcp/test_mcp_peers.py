@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.slow
 WITH_FIXTURES = CODE.replace("recollex.cli", "tests.bindings.mcp.conformance_fixtures")
 PAGE = Path(__file__).parents[3] / "docs" / "mcp.md"
 COMMAND = "npx @modelcontextprotocol/conformance server --url http://127.0.0.1:7078/mcp "
+NEXT = os.environ.get("CONFORMANCE_NEXT")
 CALLS: dict[str, dict[str, Any]] = {
     "retain": {"text": "Ann has a boat.", "id": "boat", "tags": ["home"]},
     "recall": {"query": "Who has a boat?", "limit": 3},
@@ -47,9 +49,9 @@ def needs(program: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(missing, reason=f"needs {program}: make test-mcp")
 
 
-def conformance(address: str, *options: str) -> tuple[int, str]:
+def conformance(address: str, *options: str, program: str = "conformance") -> tuple[int, str]:
     """Return the exit status and the summary of the suite."""
-    command = ["conformance", "server", "--url", address, *options]
+    command = [program, "server", "--url", address, *options]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     said = re.sub(r"\x1b\[\d*m", "", ran.stdout)
     return ran.returncode, said[said.find("=== SUMMARY") :] + ran.stderr
@@ -64,6 +66,15 @@ def test_every_scenario_passes_on_a_server_with_the_fixtures_of_the_suite(tmp_pa
     passed = re.findall(r"^✓ (\S+): [1-9]\d* passed, 0 failed", said, re.M)
     assert code == 0 and len(passed) == 31, said
     assert "✓ server-sse-polling: 0 passed, 0 failed" in said
+
+
+@pytest.mark.skipif(NEXT is None, reason="needs CONFORMANCE_NEXT: make test-mcp")
+def test_every_scenario_of_the_stateless_revision_passes(tmp_path: Path) -> None:
+    options = ["--suite", "all", "--spec-version", "2026-07-28"]
+    with http_server(str(tmp_path / "m"), "--http", "127.0.0.1:0", code=WITH_FIXTURES) as address:
+        code, said = conformance(address, *options, program=NEXT)
+    passed = re.findall(r"^✓ (\S+): [1-9]\d* passed, 0 failed", said, re.M)
+    assert code == 0 and len(passed) == 40, said
 
 
 @needs("conformance")
