@@ -20,6 +20,8 @@ SOME: list[tuple[dict[str, Any], list[str]]] = [
     ({"recorded_since": day(2), "recorded_until": day(4)}, ["b", "c"]),
     ({"ends_after": day(9), "document_id": "mail"}, ["b"]),
     ({"ends_by": day(9).isoformat()}, ["a"]),
+    ({"as_world": day(10).isoformat(), "tags": ["red"]}, ["c"]),
+    ({"as_world": day(2)}, ["a", "b"]),
     ({"where": {"n": {"gt": 1}, "kind": {"in": ["x", "y"]}}}, ["b", "c"]),
     ({"where": {"kind": {"not": {"contains": "x"}}, "n": {"exists": True}}}, ["a", "b", "c"]),
 ]

@@ -103,7 +103,6 @@ class Agent(
         min_confidence: float = 0.0,
         explain: bool = False,
         as_recorded: Moment | None = None,
-        as_world: Moment | None = None,
         pack: Packing | str | None = None,
         kinds: str | Sequence[str] = MEMORIES,
         **filters: Unpack[Filters],
@@ -124,9 +123,7 @@ class Agent(
         A query that is all in "double quotes" returns the memories that hold these words in this
         order; quotes within a question raise such memories.
         as_recorded: recall as of this recorded time, without what was recorded later; see `at`.
-        as_world: return only what was so at this time of the world, by today's knowledge: memories
-        of what had happened by then, and without those whose `valid_until` had passed. With both:
-        what was believed at ``as_recorded`` about ``as_world``.
+        With ``as_world``, one of the filters: what was believed then about that time.
         pack: "subgraph" or a `Packing` also fills `Recall.subgraph` with the events and facts
         around these memories, and their evidence, within ``max_tokens`` of their own.
         kinds: some of "memory", "fact", "event" and "episode". Beside memories, `Recall.hits` and
@@ -158,7 +155,6 @@ class Agent(
             now=now,
             exact=exact,
             embedding=vector,
-            as_world=as_world,
             min_confidence=min_confidence,
             packing=find_packing(pack),
             kinds=kinds,
@@ -219,14 +215,12 @@ class Agent(
         after: str | None = None,
         limit: int = 100,
         newest: bool = False,
-        as_world: Moment | None = None,
         **filters: Unpack[Filters],
     ) -> list[Memory]:
         """Return up to ``limit`` memories in the order in which they were recorded.
 
         after: the id of the last memory of the page before. newest: in the opposite order.
-        as_world: only what was so at this time of the world, as for `recall`. filters: see
-        `Filters`.
+        filters: see `Filters`.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -238,18 +232,17 @@ class Agent(
         wanted = read_filter("list", filters)
         check_count(limit, "limit", 1, MAX_LIMIT)
         check_flag(newest, "newest")
-        world = optional_micros(as_world, "as_world")
         last = None if after is None else checked_id(after)
-        return self.engine.list(last, limit, wanted, newest, world)
+        return self.engine.list(last, limit, wanted, newest)
 
     @takes_filters
-    def count(self, *, as_world: Moment | None = None, **filters: Unpack[Filters]) -> int:
+    def count(self, **filters: Unpack[Filters]) -> int:
         """Return how many memories there are, archived ones not counted.
 
-        as_world: only what was so at this time of the world. filters: see `Filters`.
+        filters: see `Filters`.
         """
         wanted = read_filter("count", filters)
-        return self.engine.count(wanted, optional_micros(as_world, "as_world"))
+        return self.engine.count(wanted)
 
     @takes_filters
     def value_counts(self, field: str, **filters: Unpack[Filters]) -> dict[str, int]:

@@ -27,7 +27,8 @@ class Filters(TypedDict, total=False):
     "tool" or "web"; memories of unknown source are left out. since, until: its event's time
     overlaps [since, until). recorded_since, recorded_until: it was recorded in that interval.
     ends_after: its `valid_until` is later than this, or it has none. ends_by: its `valid_until` is
-    not later than this.
+    not later than this. as_world: it was so at this time of the world, by today's knowledge: it had
+    happened by then, and its `valid_until`, if any, had not passed.
 
     where: conditions on its metadata: a value that is equal, or a dict of the operators eq, ne, gt,
     ge, lt, le, in, not, contains (of a list) and exists. See `recollex_engine` at
@@ -52,6 +53,7 @@ class Filters(TypedDict, total=False):
     recorded_until: Moment | None
     ends_after: Moment | None
     ends_by: Moment | None
+    as_world: Moment | None
     where: Mapping[str, Any] | None
     networks: str | Sequence[str] | None
     speaker: str | None
@@ -112,6 +114,7 @@ def read_filter(called: str, given: Filters) -> Filter:
         ),
         ends_after=optional_micros(get("ends_after"), "ends_after"),
         ends_by=optional_micros(get("ends_by"), "ends_by"),
+        as_world=optional_micros(get("as_world"), "as_world"),
         where=() if (where := get("where")) is None else read_where(as_dict(where)),
     )
 

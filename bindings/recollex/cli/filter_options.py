@@ -26,6 +26,7 @@ _TIMES = {
     "recorded_until": "only what was recorded before this",
     "ends_after": "only what is valid for longer than this, or without end",
     "ends_by": "only what ceased to be valid by this time",
+    "as_world": "only what was so then, by what is known",
 }
 
 

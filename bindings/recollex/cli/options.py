@@ -119,7 +119,6 @@ def recall(parser: Parser) -> None:
     add_filters(parser)
     add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
     add("--as-recorded", metavar="TIME", help="answer as if asked then: nothing told since")
-    add("--as-world", metavar="TIME", help="only what was so then, by what is known")
     add("--exact", action="store_true", help="scan every vector, skip the index")
     add_embedder(parser)
 

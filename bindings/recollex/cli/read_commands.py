@@ -26,7 +26,6 @@ def recall(arguments: Arguments) -> int:
             **filters_of(arguments),
             now=time_option(arguments, "now"),
             as_recorded=time_option(arguments, "as_recorded"),
-            as_world=time_option(arguments, "as_world"),
             exact=arguments.exact,
             preset=arguments.preset,
             min_confidence=arguments.min_confidence,

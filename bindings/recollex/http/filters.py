@@ -27,6 +27,7 @@ FILTERS: Mapping[str, Schema] = {
     "recorded_until": moment("Of the time at which it was recorded."),
     "ends_after": moment("Its `valid_until` is later than this, or it has none."),
     "ends_by": moment("Its `valid_until` is not later than this."),
+    "as_world": moment("It was so at this time of the world."),
     "where": {
         **METADATA,
         "description": "Values of metadata that are equal, or objects of the operators eq, ne, gt, "

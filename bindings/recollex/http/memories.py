@@ -52,7 +52,6 @@ _QUESTION: Mapping[str, Schema] = {
     "exact": flag("Compare with every vector."),
     "explain": flag("Say what each part of the ranking added."),
     "min_confidence": number(0, 1, "Below it, nothing is returned."),
-    "as_world": moment("Only what was so at this time of the world."),
     "pack": one_of("subgraph", about="Add events, facts and their evidence."),
     "kinds": listed(one_of(*KINDS), "What to search: memories, or others in hits.", 1, 4),
 }

@@ -22,7 +22,6 @@ from recollex.http.schema import (
 from recollex_engine.recall.value_counts import FIELDS
 
 _AS_RECORDED = moment("As if asked at this time, whatever was told since.")
-_AS_WORLD = moment("Only what was so at this time of the world.")
 LIST = members(
     {
         **FILTERS,
@@ -30,10 +29,9 @@ LIST = members(
         "limit": whole(1, 1000, default=100),
         "newest": flag("The newest recorded first."),
         "as_recorded": _AS_RECORDED,
-        "as_world": _AS_WORLD,
     }
 )
-COUNT = members({**FILTERS, "as_recorded": _AS_RECORDED, "as_world": _AS_WORLD})
+COUNT = members({**FILTERS, "as_recorded": _AS_RECORDED})
 VALUE_COUNTS = members(
     {
         "field": one_of(*FIELDS, about="Whose values are counted."),

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from recollex_engine.domain.filter import Filter
 from recollex_engine.facts.events import Event, find_events, read_event
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact, read_fact
-from recollex_engine.ranking.filters import so_at
+from recollex_engine.ranking.filters import passing
 from recollex_engine.recall.memory import Memory, read_memories
 from recollex_engine.state.view import View
 
@@ -101,8 +102,8 @@ def differing(
         return None
     before = np.zeros(later.memories, np.uint8)
     if earlier is not None:
-        before[: earlier.memories] = so_at(earlier, worlds[0], earlier.open)
-    after = so_at(later, worlds[1], later.open)
+        before[: earlier.memories] = passing(earlier, Filter(as_world=worlds[0]), earlier.open)
+    after = passing(later, Filter(as_world=worlds[1]), later.open)
     then = FactView(later.columns, earlier.op if earlier is not None else 0, worlds[0])
     now = FactView(later.columns, later.op, worlds[1])
     were, are = then.all(), now.all()

@@ -27,12 +27,14 @@ def recall_kinds(
 ) -> Recall:
     """Return a recall of the kinds that the question names; ``recall`` finds the memories.
 
-    With filters, a fact must cite a memory that passes them, an event include such a fact, and an
-    episode aggregate such an event. If the memories do not reach ``min_confidence``, nothing is
-    returned. A search that fails is named in the trace, and the memories still answer.
+    With filters, other than ``as_world``, a fact must cite a memory that passes them, an event
+    include such a fact, and an episode aggregate such an event. If the memories do not reach
+    ``min_confidence``, nothing is returned. A search that fails is named in the trace, and the
+    memories still answer.
     """
     others = tuple(kind for kind in question.kinds if kind not in MEMORIES)
-    facts = FactView(view.columns, view.op, question.as_world, question.filter.trust)
+    wanted = question.filter
+    facts = FactView(view.columns, view.op, wanted.as_world, wanted.trust)
     hits: list[Found] = []
     with embedded_once():
         if MEMORIES[0] in question.kinds:
@@ -42,7 +44,8 @@ def recall_kinds(
         if not question.min_confidence or len(found):
             with found.trace.stage("surfaces"):
                 try:
-                    shown = admitted_memories(view, question) if question.filter else None
+                    narrowed = replace(wanted, as_world=None)
+                    shown = admitted_memories(view, question) if narrowed else None
                     hits = search(
                         *(facts, question.text, others, question.thinking_budget),
                         only=() if shown is None else resting_on(facts, shown),

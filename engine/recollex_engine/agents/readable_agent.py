@@ -23,7 +23,7 @@ from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.log.head import Head
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.models.given_vectors import makes_vectors
-from recollex_engine.ranking.filters import passing, so_at
+from recollex_engine.ranking.filters import passing
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import embed_once
 from recollex_engine.recall import lookups
@@ -226,17 +226,16 @@ class ReadableAgent(ABC):
         limit: int,
         wanted: Filter = EVERYTHING,
         newest: bool = False,
-        world: int | None = None,
     ) -> list[Memory]:
         """Return up to ``limit`` open memories in recorded order; see `lookups.page`."""
-        return lookups.page(self.view(), after, limit, self.name, wanted, newest, world)
+        return lookups.page(self.view(), after, limit, self.name, wanted, newest)
 
-    def count(self, wanted: Filter, world: int | None = None) -> int:
-        """Return how many open memories pass a filter, of those that were so at ``world``."""
+    def count(self, wanted: Filter) -> int:
+        """Return how many open memories pass a filter."""
         view = self.view()
         if view is None:
             return 0
-        return int(np.count_nonzero(so_at(view, world, passing(view, wanted, view.open))))
+        return int(np.count_nonzero(passing(view, wanted, view.open)))
 
     def value_counts(self, field: str, wanted: Filter) -> dict[str, int]:
         """Return how many memories have each value of a field; see `value_counts`."""

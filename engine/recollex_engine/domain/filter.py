@@ -24,7 +24,8 @@ class Filter:
     the number of the least level of trust; 0 for all memories. event: its event's time overlaps
     this interval. recorded: it was recorded in this interval. ends_after: its
     `valid_until` is later than this, or it has none; ends_by: its `valid_until` is not later.
-    where: conditions on its metadata.
+    as_world: its event had begun by this time of the world, and its validity had not ended; None
+    for any time. where: conditions on its metadata.
 
     >>> bool(Filter()), bool(Filter(tags=("work",)))
     (False, True)
@@ -44,6 +45,7 @@ class Filter:
     recorded: Interval = _ALWAYS
     ends_after: int | None = None
     ends_by: int | None = None
+    as_world: int | None = None
     where: Where = ()
     narrows: bool = field(init=False, repr=False, compare=False)
 
@@ -77,7 +79,7 @@ def _asked(given: Filter) -> tuple[Any, ...]:
         *(given.tags, given.any_tags, given.no_tags, given.documents, given.sources),
         *(given.speakers, given.entities, given.networks is not None, given.roles is not None),
         *(given.trust, given.event != _ALWAYS, given.recorded != _ALWAYS, given.where),
-        *(given.ends_after is not None, given.ends_by is not None),
+        *(given.ends_after is not None, given.ends_by is not None, given.as_world is not None),
     )
 
 

@@ -35,7 +35,6 @@ class Question:
     now: microseconds UTC, the reference time for words like "last week".
     exact: scan the vectors, never search the graph.
     embedding: the caller's own query vector, float32[dimension] of length 1.
-    as_world: microseconds UTC; the memory's event had begun by then, and was still valid.
     min_confidence: if the probability of an answer is lower, nothing is returned.
     packing: how to pack a subgraph; None for no subgraph.
     kinds: what to return, some of `KINDS`.
@@ -50,7 +49,6 @@ class Question:
     now: int | None = None
     exact: bool = False
     embedding: npt.NDArray[np.float32] | None = None
-    as_world: int | None = None
     min_confidence: float = 0.0
     packing: Packing | None = None
     kinds: tuple[str, ...] = MEMORIES

@@ -24,19 +24,7 @@ def admitted_memories(view: View, question: Question) -> Mask:
     O(memories) bytes per condition, and for tags, metadata and entities the memories that have
     them.
     """
-    return so_at(view, question.as_world, passing(view, question.filter, view.open))
-
-
-def so_at(view: View, moment: int | None, mask: Mask) -> Mask:
-    """Return ``mask`` narrowed to what was so at a time of the world; None narrows nothing.
-
-    A memory's event had begun by then, and its validity had not ended.
-    """
-    if moment is None:
-        return mask
-    mask = mask.copy()
-    mask_holding(view.of_memories("event_start"), view.of_memories("valid_end"), moment, mask)
-    return mask
+    return passing(view, question.filter, view.open)
 
 
 def passing(view: View, wanted: Filter, mask: Mask) -> Mask:
@@ -65,6 +53,8 @@ def passing(view: View, wanted: Filter, mask: Mask) -> Mask:
         mask &= view.of_memories("valid_end") > moment
     if (moment := wanted.ends_by) is not None:
         mask &= view.of_memories("valid_end") <= moment
+    if (moment := wanted.as_world) is not None:
+        mask_holding(view.of_memories("event_start"), view.of_memories("valid_end"), moment, mask)
     if wanted.documents:
         mask = _mask_one_of(view, "document", _labels(view, "d", wanted.documents), mask)
     if wanted.sources:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.schema import ENDS, NONE
 from recollex_engine.errors import UnknownIdError
-from recollex_engine.ranking.filters import passing, so_at
+from recollex_engine.ranking.filters import passing
 from recollex_engine.recall.memory import Memory, read_memories, read_memory
 from recollex_engine.state.view import View
 
@@ -61,12 +61,10 @@ def page(
     agent: str,
     wanted: Filter,
     newest: bool,
-    world: int | None = None,
 ) -> list[Memory]:
     """Return up to ``limit`` open memories that pass a filter, in recorded order.
 
-    after: the id of the last memory of the page before. newest: in the opposite order. world: only
-    what was so at this time of the world.
+    after: the id of the last memory of the page before. newest: in the opposite order.
     """
     if view is None:
         if after is not None:
@@ -78,7 +76,7 @@ def page(
         if not versions:
             raise UnknownIdError(after, agent)
         first, end = (0, versions[0]) if newest else (versions[0] + 1, end)
-    mask = so_at(view, world, passing(view, wanted, view.open))[first:end]
+    mask = passing(view, wanted, view.open)[first:end]
     found = np.flatnonzero(mask) + first
     return read_memories(view, (found[::-1] if newest else found)[:limit].tolist())
 

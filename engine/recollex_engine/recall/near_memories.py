@@ -9,9 +9,10 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.schema import NONE
 from recollex_engine.ranking.arms import Mask
-from recollex_engine.ranking.filters import so_at
+from recollex_engine.ranking.filters import passing
 from recollex_engine.ranking.spreading import HUB, WINDOW
 from recollex_engine.recall.memory import Memory, read_memories
 from recollex_engine.state.view import View
@@ -38,7 +39,7 @@ def near_memories(
     world: only memories that were so at this time of the world. Cost: that of the mask of a filter,
     and at most `HUB` links of each entity and of the memory.
     """
-    mask = so_at(view, world, view.open)
+    mask = passing(view, Filter(as_world=world), view.open)
     alike = _alike(view, memory, mask)[:limit]
     timed = _in_time(view, memory, mask, limit)
     entities = _entities(view, memory)

@@ -52,10 +52,10 @@ from recollex_engine.text.token_counter import TokenCounter
 
 def nothing(question: Question, now: int, counter: TokenCounter) -> Subgraph:
     """Return an empty subgraph."""
-    at = from_micros(now if question.as_world is None else question.as_world)
+    world = question.filter.as_world
     return Subgraph(
         query=question.text,
-        at=at,
+        at=from_micros(now if world is None else world),
         events=(),
         facts=(),
         memories=(),
@@ -94,7 +94,8 @@ def pack(
     the search, and the line of every node: about 50 us a node, for at most 500 nodes and the nodes
     that they need.
     """
-    shown = replace(question, filter=Filter(trust=question.filter.trust))
+    wanted = question.filter
+    shown = replace(question, filter=Filter(trust=wanted.trust, as_world=wanted.as_world))
     near = Neighbourhood(
         view,
         facts,

@@ -109,7 +109,7 @@ def recall(
             ranking = ranking.explained(fused.memories, fused.parts)
     if question.packing is not None:
         with trace.stage("pack"):
-            facts = FactView(view.columns, view.op, question.as_world, question.filter.trust)
+            facts = FactView(view.columns, view.op, question.filter.as_world, question.filter.trust)
             subgraph = (
                 pack(
                     *(view, facts, ranked, question, question.packing, analyzer, counter(), now),
