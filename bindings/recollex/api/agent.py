@@ -12,7 +12,7 @@ from recollex.api.conversation import Conversing
 from recollex.api.events import Events
 from recollex.api.extracting import Extracting
 from recollex.api.facts import Facts
-from recollex.api.filters import Filters, read_filter, takes_filters
+from recollex.api.filters import FILTERS, Filters, read_filter
 from recollex.api.history import History
 from recollex.api.investigating import Investigating
 from recollex.api.jobs import Jobs
@@ -88,7 +88,7 @@ class Agent(
         """The agent's id."""
         return self.engine.name
 
-    @takes_filters
+    @FILTERS.shown
     def recall(
         self,
         query: str,
@@ -208,7 +208,7 @@ class Agent(
                 raise
             return default
 
-    @takes_filters
+    @FILTERS.shown
     def list(
         self,
         *,
@@ -235,7 +235,7 @@ class Agent(
         last = None if after is None else checked_id(after)
         return self.engine.list(last, limit, wanted, newest)
 
-    @takes_filters
+    @FILTERS.shown
     def count(self, **filters: Unpack[Filters]) -> int:
         """Return how many memories there are, archived ones not counted.
 
@@ -244,7 +244,7 @@ class Agent(
         wanted = read_filter("count", filters)
         return self.engine.count(wanted)
 
-    @takes_filters
+    @FILTERS.shown
     def value_counts(self, field: str, **filters: Unpack[Filters]) -> dict[str, int]:
         """Return the distinct values of a field, and how many memories have each.
 

@@ -1,11 +1,10 @@
 """The conditions on facts that `find`, `count` and `value_counts` take as keyword arguments."""
 
-import difflib
-import inspect
 from collections.abc import Sequence
-from typing import Any, TypedDict, TypeVar, cast, get_type_hints
+from typing import Any, TypedDict, cast
 
 from recollex.api import valid_times
+from recollex.api.argument_groups import ArgumentGroup
 from recollex.api.arguments import checked_id, one_or_more
 from recollex.api.valid_times import Interval
 from recollex_engine.domain.intervals import EVERY, Box, overlapping, related, within
@@ -14,8 +13,6 @@ from recollex_engine.domain.time_conditions import TimeCondition, read_end, read
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.fact_selection import FactConditions
 from recollex_engine.facts.fact_view import FactView
-
-Method = TypeVar("Method")
 
 
 class FactFilters(TypedDict, total=False):
@@ -46,7 +43,6 @@ class FactFilters(TypedDict, total=False):
     to: Interval | None
 
 
-_KINDS = get_type_hints(FactFilters)
 _ELSEWHERE = dict.fromkeys(("k", "n", "top_k", "size"), "limit") | {
     "order": "order_by",
     "ordering": "order_by",
@@ -55,7 +51,7 @@ _ELSEWHERE = dict.fromkeys(("k", "n", "top_k", "size"), "limit") | {
     "end_time": "end",
     "at": "as_world",
 }
-"""What other libraries call some arguments of these methods, and their names here."""
+FACT_FILTERS = ArgumentGroup(FactFilters, elsewhere=_ELSEWHERE)
 
 
 def read_conditions(called: str, given: FactFilters, view: FactView, agent: str) -> FactConditions:
@@ -64,13 +60,8 @@ def read_conditions(called: str, given: FactFilters, view: FactView, agent: str)
     Raises `InputError`, `UnknownIdError` for evidence that is not there, and `TypeError` for an
     unknown argument.
     """
+    FACT_FILTERS.refuse_unknown(called, given)
     values = cast(dict[str, Any], given)
-    for name in values:
-        if name not in _KINDS:
-            near = difflib.get_close_matches(name, _KINDS, 1)
-            near = [_ELSEWHERE[name]] if name in _ELSEWHERE else near
-            hint = f". Did you mean {near[0]!r}?" if near else ""
-            raise TypeError(f"{called}() got an unexpected keyword argument {name!r}{hint}")
     get = values.get
     subject, predicate, evidence = get("subject"), get("predicate"), get("evidence")
     return FactConditions(
@@ -116,18 +107,3 @@ def _memories(view: FactView, ids: Sequence[str], agent: str) -> list[int]:
             raise UnknownIdError(id, agent)
         found += versions
     return found
-
-
-def takes_conditions(method: Method) -> Method:
-    """Show the conditions in the signature of a method that has ``**conditions``."""
-    shown = inspect.signature(cast(Any, method))
-    kept = [each for each in shown.parameters.values() if each.kind is not each.VAR_KEYWORD]
-    more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in _KINDS.items()
-    ]
-    first = sum(each.kind is not each.KEYWORD_ONLY for each in kept)
-    cast(Any, method).__signature__ = shown.replace(
-        parameters=[*kept[:first], *more, *kept[first:]]
-    )
-    return method

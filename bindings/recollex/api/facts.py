@@ -3,7 +3,7 @@
 from typing import Any, Unpack
 
 from recollex.api.arguments import checked_id, checked_note, optional_micros
-from recollex.api.fact_filters import FactFilters, read_conditions, takes_conditions
+from recollex.api.fact_filters import FACT_FILTERS, FactFilters, read_conditions
 from recollex.api.fact_operations import FactOperations, Submit
 from recollex.api.phrases import Phrases
 from recollex.api.searching import search
@@ -71,7 +71,7 @@ class Facts(FactOperations, Phrases):
             raise UnknownIdError(checked_id(id), self._agent.name, "fact")
         return [read_fact(view, version, id) for version in versions]
 
-    @takes_conditions
+    @FACT_FILTERS.shown
     def find(
         self,
         *,
@@ -120,7 +120,7 @@ class Facts(FactOperations, Phrases):
         wanted = read_conditions("find", conditions, view, self._agent.name)
         return FactList(view, select(view, wanted, page))
 
-    @takes_conditions
+    @FACT_FILTERS.shown
     def count(
         self,
         *,
@@ -149,7 +149,7 @@ class Facts(FactOperations, Phrases):
             return count(view, wanted)
         return distinct_values(view, wanted, check_part(distinct, "distinct"))
 
-    @takes_conditions
+    @FACT_FILTERS.shown
     def value_counts(
         self,
         field: str,
@@ -204,7 +204,7 @@ class Facts(FactOperations, Phrases):
         note, at = checked_note(by, why), optional_micros(recorded_at, "recorded_at")
         return self._agent.writable().transact([Undo(op)], [note], at)
 
-    @takes_conditions
+    @FACT_FILTERS.shown
     def search(
         self,
         query: str,

@@ -1,11 +1,10 @@
 """The filter's arguments: the same for `recall`, `list`, `count`, `forget`, `erase` and exports."""
 
-import difflib
-import inspect
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypedDict, TypeVar, cast, get_type_hints
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict, cast
 
+from recollex.api.argument_groups import ArgumentGroup
 from recollex.api.arguments import as_dict, as_list, as_names, one_or_more, optional_micros
 from recollex_engine.clock import Moment
 from recollex_engine.domain.filter import EVERYTHING, Filter
@@ -14,8 +13,6 @@ from recollex_engine.domain.roles import role_number
 from recollex_engine.domain.statement import network_number
 from recollex_engine.domain.trust import trust_number
 from recollex_engine.errors import InputError
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class Filters(TypedDict, total=False):
@@ -59,7 +56,6 @@ class Filters(TypedDict, total=False):
     speaker: str | None
 
 
-_NAMES = tuple(Filters.__annotations__)
 _EMPTY = ("tags", "any_tags", "no_tags", "entities")
 """The arguments whose default is an empty tuple; that of the others is None."""
 _ELSEWHERE = {
@@ -67,9 +63,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("filter", "filters", "metadata"), "where"),
     **dict.fromkeys(("at", "as_of"), "as_recorded"),
 }
-"""What other libraries call some arguments of these methods, and their names here."""
-_ARGUMENTS: dict[str, tuple[str, ...]] = {}
-"""Method that takes filters -> the names of all its arguments."""
+FILTERS = ArgumentGroup(Filters, dict.fromkeys(_EMPTY, ()), _ELSEWHERE)
 _FORMER = {"networks": "network", "speaker": "speakers"}
 
 
@@ -83,14 +77,8 @@ def read_filter(called: str, given: Filters) -> Filter:
     """
     if not given:
         return EVERYTHING
+    FILTERS.refuse_unknown(called, given)
     values = cast(dict[str, Any], dict(given))
-    for name in values:
-        if name not in _NAMES:
-            known = _ARGUMENTS.get(called, _NAMES)
-            near = [each for each in (_ELSEWHERE.get(name),) if each in known]
-            near += difflib.get_close_matches(name, known, 1)
-            hint = f". Did you mean {near[0]!r}?" if near else ""
-            raise TypeError(f"{called}() got an unexpected keyword argument {name!r}{hint}")
     for former, name in _FORMER.items():
         if (value := values.pop(former, None)) is not None:
             warnings.warn(f"{former}= is now {name}=", DeprecationWarning, stacklevel=3)
@@ -132,21 +120,3 @@ def _kinds(names: Any, what: str, number: Callable[[Any], int]) -> tuple[int, ..
     """Return the numbers of networks or roles by their names; None for all of them."""
     chosen = _several(names, what)
     return tuple(number(name) for name in chosen) if chosen else None
-
-
-def takes_filters(method: Method) -> Method:
-    """Show the filter's arguments in the signature of a method that has ``**filters``."""
-    shown = inspect.signature(method)
-    kept = [each for each in shown.parameters.values() if each.kind is not each.VAR_KEYWORD]
-    signature = shown.replace(parameters=[*kept, *_parameters()])
-    cast(Any, method).__signature__ = signature
-    _ARGUMENTS[method.__name__] = tuple(signature.parameters)
-    return method
-
-
-def _parameters() -> Iterator[inspect.Parameter]:
-    for name, kind in get_type_hints(Filters).items():
-        default = () if name in _EMPTY else None
-        yield inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind
-        )

@@ -5,7 +5,7 @@ from types import EllipsisType
 from typing import Any, Unpack
 
 from recollex.api.arguments import as_list, checked_id, optional_micros
-from recollex.api.filters import Filters, read_filter, takes_filters
+from recollex.api.filters import FILTERS, Filters, read_filter
 from recollex.api.statements import read_amendment, read_changes
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
@@ -21,7 +21,7 @@ class MemoryChanges:
 
     engine: AgentOrCut
 
-    @takes_filters
+    @FILTERS.shown
     def forget(
         self,
         id: str | Sequence[str] | None = None,
@@ -59,7 +59,7 @@ class MemoryChanges:
         at = optional_micros(recorded_at, "recorded_at")
         return self.engine.writable().take_away_those(_act("forget", by, why), wanted, at)
 
-    @takes_filters
+    @FILTERS.shown
     def erase(
         self,
         id: str | Sequence[str] | None = None,

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from recollex.api import jsonl, parquet
 from recollex.api.agent import Agent
 from recollex.api.exported_file import new_folder, replacing
-from recollex.api.filters import Filters, read_filter, takes_filters
+from recollex.api.filters import FILTERS, Filters, read_filter
 from recollex.api.line_batches import batches, store_batch
 from recollex.api.other_formats import WRITERS
 from recollex.api.plurals import counted
@@ -26,7 +26,7 @@ _PAGE = 1000
 _BATCH = 128
 
 
-@takes_filters
+@FILTERS.shown
 def export_memories(
     agent: Agent,
     file: str | os.PathLike[str],

@@ -1,0 +1,58 @@
+"""Keyword arguments that several functions share: declared once, shown in every signature."""
+
+import difflib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast, get_type_hints
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class ArgumentGroup:
+    """The keyword arguments of a TypedDict, for functions that take them as ``**``.
+
+    declared: the TypedDict. defaults: what an argument is if it is not given; None, unless named
+    here. elsewhere: what other libraries call an argument, and its name here.
+    """
+
+    def __init__(
+        self,
+        declared: type,
+        defaults: Mapping[str, Any] | None = None,
+        elsewhere: Mapping[str, str] | None = None,
+    ) -> None:
+        self._kinds = get_type_hints(declared)
+        self._defaults = defaults or {}
+        self._elsewhere = elsewhere or {}
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def shown(self, function: Function) -> Function:
+        """Decorate a function: its signature shows the group's arguments after its own."""
+        signature = inspect.signature(function)
+        own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+        more = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=self._defaults.get(name),
+                annotation=kind,
+            )
+            for name, kind in self._kinds.items()
+        ]
+        shown = signature.replace(parameters=[*own, *more])
+        cast(Any, function).__signature__ = shown
+        self._known[function.__name__] = tuple(shown.parameters)
+        return function
+
+    def refuse_unknown(self, called: str, given: Mapping[str, Any]) -> None:
+        """Raise `TypeError` if one of the given arguments is not of the group.
+
+        called: the name of the function, whose other arguments may be what was meant.
+        """
+        for name in given:
+            if name not in self._kinds:
+                known = self._known.get(called, tuple(self._kinds))
+                near = [each for each in (self._elsewhere.get(name),) if each in known]
+                near += difflib.get_close_matches(name, known, 1)
+                hint = f". Did you mean {near[0]!r}?" if near else ""
+                raise TypeError(f"{called}() got an unexpected keyword argument {name!r}{hint}")
