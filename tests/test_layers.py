@@ -189,9 +189,6 @@ def test_a_module_is_a_concept_of_bearable_size() -> None:
 
 LONGEST = {"recollex_kernels": 160, "recollex_engine": 120, "recollex": 120}
 """Lines of a function, its documentation included."""
-PUBLIC = {"recollex.api.agent.recall", "recollex.api.store.open"}
-"""Functions with more than 14 parameters: those of `Agent.recall` and `open` are all of a user's
-choices."""
 
 
 @pytest.mark.parametrize("package", sorted(LONGEST))
@@ -205,4 +202,4 @@ def test_a_function_is_short_and_takes_few_arguments(package: str) -> None:
                     assert node.end_lineno - node.lineno < LONGEST[package], where
                     taken = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
                     named = [each for each in taken if each.arg not in {"self", "cls"}]
-                    assert len(named) <= 14 or where in PUBLIC, where
+                    assert len(named) <= 14, where

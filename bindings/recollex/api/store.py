@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from weakref import WeakValueDictionary
 
 from recollex.api.agent import Agent
@@ -13,6 +13,7 @@ from recollex.api.compiling import ANNOUNCEMENT
 from recollex.api.extracting import read_mode
 from recollex.api.joint_recalls import agent_ids, recall_together
 from recollex.api.keys import Key, key_bytes
+from recollex.api.new_agents import DEFAULTS, NEW_AGENTS, NewAgents
 from recollex.api.progress import opening_bar, progress_bar
 from recollex_engine import fork
 from recollex_engine.agents import store as engine
@@ -235,15 +236,13 @@ class Store:
         return f"<recollex.Store at {self.path}>"
 
 
+@NEW_AGENTS.shown
 def open(
     path: str | os.PathLike[str],
     *,
     read_only: bool = False,
     embedder: str | os.PathLike[str] | Embedder | None = None,
     durability: Durability = "always",
-    language: str = "english",
-    locale: str = "en-GB",
-    entity_rule: Literal["alike", "memora"] = "alike",
     entity_types: Literal["rule", "auto", "spacy"] = "rule",
     threads: int = 1,
     clock: Callable[[], datetime] | None = None,
@@ -252,6 +251,7 @@ def open(
     llm: "LanguageModel | None" = None,
     count_accesses: bool = False,
     extraction: Literal["narrative", "atomic", "episodic"] | None = None,
+    **new_agents: Unpack[NewAgents],
 ) -> Store:
     """Open the store in folder ``path``, which is made when something is first retained.
 
@@ -261,13 +261,6 @@ def open(
     durability: "always" writes each call to the disk before it returns; "interval" does so within
     100 ms; "off" leaves it to the operating system. A crash of the process alone loses nothing in
     any of the three.
-    language: of new agents, for stemming and stop words.
-    locale: of new agents, a language tag. In "en-US" 5/7/2023 is 7 May, in every other locale 5
-    July, in questions and in retained texts; 25.12. and 12/25 are read in either.
-    entity_rule: of new agents: when two names are one entity. "alike": if they are alike by
-    themselves and Memora's sum of likeness, company and recency (2.3.2) reaches .75. "memora": the
-    sum alone, as printed; and names that differ in a legal form or a diminutive ("Google Inc" and
-    "Google", "Bob" and "Robert") are one.
     entity_types: who says what names are, where no caller does: a rule, or spaCy with a model of
     the agent's language (``pip install 'recollex[spacy]'``), which costs some 4 ms a text. "auto":
     spaCy if both are installed, else the rule. See docs/entities.md.
@@ -288,6 +281,8 @@ def open(
     extraction: draw facts from what agents retain, in the background after each write, as
     `Agent.extract` does: "narrative", "atomic" or "episodic". Retaining is as fast as without. See
     `Agent.jobs` and docs/extraction.md.
+    new_agents: ``language``, ``locale`` and ``entity_rule`` of the agents that are made through
+    this store; see `NewAgents`.
 
     Raises `errors.InputError` for an argument that cannot be used, and `errors.FormatError` for a
     folder of another version of the format.
@@ -298,6 +293,8 @@ def open(
     []
     >>> store.close()
     """
+    NEW_AGENTS.refuse_unknown("open", new_agents)
+    settings = DEFAULTS | new_agents
     if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= 256:
         raise InputError(f"threads must be an int in [1, 256], got {threads!r}")
     if clock is not None and not callable(clock):
@@ -313,9 +310,9 @@ def open(
         read_embedder(embedder),
         read_only=read_only,
         durability=durability,
-        language=language,
-        locale=locale,
-        naming=Naming(entity_rule, entity_types),
+        language=settings["language"],
+        locale=settings["locale"],
+        naming=Naming(settings["entity_rule"], entity_types),
         threads=threads,
         clock=system_clock if clock is None else lambda: to_micros(clock(), "clock()"),
         start_progress=opening_bar,

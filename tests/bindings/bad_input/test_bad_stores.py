@@ -40,6 +40,18 @@ def test_open_options(tmp_path, options, message):
     assert not (tmp_path / "new").exists()
 
 
+def test_an_unknown_option_names_the_nearest(tmp_path):
+    for wrong, meant in (
+        ("langauge", "language"),
+        ("entity_rules", "entity_rule"),
+        ("read_onyl", "read_only"),
+        ("model", "embedder"),
+    ):
+        with pytest.raises(TypeError, match=rf"open\(\) got .* '{wrong}'. Did you mean '{meant}'"):
+            recollex.open(tmp_path / "new", **{wrong: "x"})
+    assert not (tmp_path / "new").exists()
+
+
 def test_open_paths(tmp_path):
     (tmp_path / "file").write_text("x")
     for path, message in (
