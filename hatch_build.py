@@ -95,31 +95,7 @@ def run_everything(listed: str | None = None) -> None:
     warmup.warm(None)
     if listed is not None:
         warmup.compile_words()
-    run_large()
-    if listed is not None:
         Path(listed).write_text("\n".join(sorted(read)))
-
-
-def run_large() -> None:
-    """Run what an agent needs whose memories are too many to compare all with a question."""
-    import numpy as np
-
-    import recollex
-    from recollex.api.compiling import unannounced
-    from recollex_engine.agents.counting import unwarned
-
-    many = 5_000
-    vectors = np.random.default_rng(0).standard_normal((many, 384), np.float32)
-    with (
-        tempfile.TemporaryDirectory(prefix="recollex-") as folder,
-        unannounced(),
-        unwarned(),
-        recollex.open(folder, embedder=recollex.GivenVectors(384), durability="off") as store,
-    ):
-        agent = store.agent("large")
-        agent.retain_many([f"boat {n}" for n in range(many)], embedding=vectors)
-        agent.recall("boat", query_embedding=vectors[0])
-        agent.recall("boat", query_embedding=vectors[0], network="agent")
 
 
 def compile_all(target: Path) -> None:

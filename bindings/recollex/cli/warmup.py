@@ -4,7 +4,8 @@ Kernels call kernels, and a tree of them is compiled by the process that calls i
 core. Nearly all of that work is in two halves of about equal size: keyword search with the kernels
 that only the papers' presets call; and vector search with ranking. So a second process compiles the
 first half, with made-up vectors and no model, while this one compiles the other; both keep what
-they compiled in one folder. Then this process runs everything, and compiles what is still missing.
+they compiled in one folder. Then this process runs everything, and compiles what is still missing;
+beside it the second compiles what only large agents need.
 """
 
 import os
@@ -51,8 +52,10 @@ FILTERED: tuple[dict[str, Any], ...] = (
     {"as_world": "2024-05-01T00:00:00Z"},
 )
 """Recalls that compile what filters, phrases and cuts need."""
-ONE = b"."
-"""What the second process writes after each kernel."""
+ONE, HALF = b".", b"|"
+"""What the second process writes after each kernel, and when its half is compiled."""
+LARGE = 5_000
+"""Memories of an agent in which a search does not compare all with the question."""
 ASK = 0.2
 """Seconds between two questions whether to go on, while the second process compiles."""
 
@@ -118,7 +121,7 @@ def warm(embedder: Any, stopped: Callable[[], bool] = lambda: False) -> str | No
             if wait is not None:
                 agent.recall(QUESTION, preset=VECTORS)
                 go_on()
-                wait()
+                wait(HALF)
             for exact in (False, True):
                 go_on()
                 agent.recall(QUESTION, exact=exact)
@@ -133,11 +136,19 @@ def warm(embedder: Any, stopped: Callable[[], bool] = lambda: False) -> str | No
                 agent.recall(**{"query": QUESTION, **options})
             agent.facts.add("Ines", "drives", "the blue van")
             agent.recall(QUESTION, kinds=("memory", "fact")).to_prompt()
-            return agent.stats().model
+            model = agent.stats().model
+        if wait is not None:
+            wait(b"")
+        go_on()
+        search_large()
+        return model
 
 
 def compile_words() -> None:
-    """Run keyword search and the papers' presets once; write `ONE` after each kernel."""
+    """Run keyword search, the papers' presets and a large agent once, for the second process.
+
+    It writes `ONE` after each kernel, and `HALF` before the large agent.
+    """
     relax_garbage_collector()
     vector = np.ones(8, np.float32)
     with (
@@ -158,6 +169,23 @@ def compile_words() -> None:
         small = store.agent("small")
         small.retain(texts[0], embedding=vector)
         small.recall(QUESTION, query_embedding=vector, preset=NEAREST)
+        os.write(1, HALF)
+        search_large()
+
+
+def search_large() -> None:
+    """Search an agent whose memories are too many to compare all with a question."""
+    vectors = np.random.default_rng(0).standard_normal((LARGE, 8), np.float32)
+    with (
+        tempfile.TemporaryDirectory(prefix="recollex-") as folder,
+        unannounced(),
+        unwarned(),
+        recollex.open(folder, embedder=recollex.GivenVectors(8), durability="off") as store,
+    ):
+        agent = store.agent("large")
+        agent.retain_many([f"boat {n}" for n in range(LARGE)], embedding=vectors)
+        agent.recall("boat", query_embedding=vectors[0])
+        agent.recall("boat", query_embedding=vectors[0], network="agent")
 
 
 def _tell(descriptor: int) -> None:
@@ -165,11 +193,12 @@ def _tell(descriptor: int) -> None:
 
 
 @contextmanager
-def _second_process(count: Callable[[int], None]) -> Iterator[Callable[[], None]]:
-    """Run `compile_words` beside the body; give a function that waits for its end.
+def _second_process(count: Callable[[int], None]) -> Iterator[Callable[[bytes], None]]:
+    """Run `compile_words` beside the body; give a function that waits for what it writes.
 
-    ``count`` is called with the number of kernels that it has compiled since, at least every `ASK`
-    seconds while this process waits. If the process fails, the failure is printed, and its half is
+    The function returns when the process has written these bytes, or has ended. ``count`` is called
+    with the number of kernels that it has compiled since, at least every `ASK` seconds while this
+    process waits. If the process fails, the failure is printed, and its half is
     compiled here, later.
     """
     command = [sys.executable, "-c", f"from {__name__} import compile_words; compile_words()"]
@@ -184,7 +213,7 @@ def _second_process(count: Callable[[int], None]) -> Iterator[Callable[[], None]
             process_group=0,  # a Ctrl-C is for this process, which ends the other
         )
 
-        def wait() -> None:
+        def wait(written: bytes) -> None:
             assert process.stdout is not None
             descriptor = process.stdout.fileno()
             while True:
@@ -192,9 +221,12 @@ def _second_process(count: Callable[[int], None]) -> Iterator[Callable[[], None]
                     count(0)
                 elif said := os.read(descriptor, 1024):
                     count(said.count(ONE))
+                    if written and written in said:
+                        return
                 else:
                     break
-            if code := process.wait():
+            told = process.returncode is not None
+            if (code := process.wait()) and not told:
                 wrong.seek(0)
                 last = wrong.read().decode(errors="replace").strip().rpartition("\n")[2]
                 say(f"the second process that compiles ended with {code}, one goes on: {last}")
