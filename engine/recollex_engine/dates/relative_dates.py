@@ -6,10 +6,11 @@ from it ("early June", "the second week of June", "the day after 9 June").
 """
 
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 
 from recollex_engine.dates import periods
 from recollex_engine.dates.calendar_dates import WEEKDAY_AFTER, CalendarDateParser, hours
+from recollex_engine.dates.date_steps import beside, nth, shifted
 from recollex_engine.dates.english_words import (
     CLOCK,
     DASHES,
@@ -159,7 +160,7 @@ class RelativeDateParser(CalendarDateParser):
         if name in CLOCK:
             there = self.now + sign * number * CLOCK[name]
             return fixed(after, (min(there, self.now), max(there, self.now)))
-        there = _shifted(self.today, name, sign * number)
+        there = shifted(self.today, name, sign * number)
         tomorrow = midnight(self.today) + DAY
         if sign < 0:
             return fixed(after, (there, tomorrow))
@@ -221,7 +222,7 @@ class RelativeDateParser(CalendarDateParser):
             return None
         return replace(
             whole,
-            of_year=lambda y: _nth(whole.of_year(y), what, ordinal),
+            of_year=lambda y: nth(whole.of_year(y), what, ordinal),
             only_after=None,
         )
 
@@ -278,8 +279,8 @@ class RelativeDateParser(CalendarDateParser):
         def of_year(y: int) -> Period:
             start, end = whole.of_year(y)
             if ordinal > 0:
-                return start, min(end, _shifted(start.date(), name, count[1]))
-            return max(start, _shifted(end.date(), name, -count[1])), end
+                return start, min(end, shifted(start.date(), name, count[1]))
+            return max(start, shifted(end.date(), name, -count[1])), end
 
         return replace(whole, of_year=of_year, only_after=None)
 
@@ -342,55 +343,6 @@ class RelativeDateParser(CalendarDateParser):
             if count:
                 day = start.date() if sign < 0 else (end - DAY).date()
                 return self._away(day, name, count[0], count[1], sign)
-            return _beside(start, end, name, sign)
+            return beside(start, end, name, sign)
 
         return replace(anchor, of_year=of_year, only_after=None, calendar=False)
-
-
-def _shifted(day: date, name: str, number: int) -> datetime:
-    """Return the midnight `number` units from `day`; the 31st becomes a short month's last day."""
-    if name in ("day", "week", "weekend"):
-        return midnight(day + timedelta(days=number * (1 if name == "day" else 7)))
-    months = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200}[name]
-    start, end = periods.month(day.year, day.month + number * months)
-    return min(start + (day.day - 1) * DAY, end - DAY)
-
-
-def _nth(period: Period, what: str, ordinal: int) -> Period:
-    """Return the `ordinal`-th day, week, weekend or weekday of a period; -1 is the last."""
-    start, end = period
-    if what == "week":  # of seven days from the first
-        if ordinal < 0:
-            return end - 7 * DAY, end
-        return start + (ordinal - 1) * 7 * DAY, start + ordinal * 7 * DAY
-    weekday, length = {"day": (None, 1), "weekend": (5, 2)}.get(what, (WEEKDAYS.get(what), 1))
-    step = 1 if weekday is None else 7
-    if ordinal > 0:
-        skip = 0 if weekday is None else (weekday - start.weekday()) % 7
-        first = start + (skip + (ordinal - 1) * step) * DAY
-    else:
-        first = end - length * DAY
-        first -= (0 if weekday is None else (first.weekday() - weekday) % 7) * DAY
-    return first, first + length * DAY
-
-
-def _beside(start: datetime, end: datetime, name: str, sign: int) -> Period:
-    """Return the unit, weekday or part of a day before `start` (-1) or after `end` (1)."""
-    if name in PARTS_OF_DAY:
-        return hours((start - DAY if sign < 0 else end).date(), name)
-    if name in WEEKDAYS or name == "weekend":
-        weekday, length = (5, 2) if name == "weekend" else (WEEKDAYS[name], 1)
-        if sign > 0:
-            first = end + (weekday - end.weekday()) % 7 * DAY
-        else:
-            first = start - length * DAY
-            first -= (first.weekday() - weekday) % 7 * DAY
-        first = midnight(first.date())
-        return first, first + length * DAY
-    edge = (
-        midnight(start.date())
-        if sign < 0
-        else midnight((end - timedelta(microseconds=1)).date()) + DAY
-    )
-    beyond = _shifted(edge.date(), name, sign)
-    return min(edge, beyond), max(edge, beyond)
