@@ -3,7 +3,6 @@
 A date without a year is kept as a function of the year. The year is chosen where the date is used.
 """
 
-import re
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
@@ -15,7 +14,6 @@ from recollex_engine.dates.english_words import (
     SHORT_MONTHS,
     SHORT_WEEKDAYS,
     WEEKDAYS,
-    Token,
 )
 from recollex_engine.dates.expression_parser import (
     Expression,
@@ -59,10 +57,10 @@ booked forecast report records data figures summary arranged due set
 """
 _FOR_A_MONTH = frozenset(_FOR_A_MONTH_WORDS.split())
 _NTH_AFTER = _BOUNDS | {"on", "by", "around", *WEEKDAYS}
-_is_quarter = re.compile("q[1-4]").fullmatch
-_NAMES_OF_DATES = frozenset(
+NAMES_OF_DATES = frozenset(
     {*SPELLED, *BEGINNINGS, *WEEKDAYS, *SHORT_WEEKDAYS, *MONTHS, *SHORT_MONTHS, *SEASON_STARTS}
 ) | {"weekend"}
+"""Words that a date of the calendar may begin with."""
 _TIME_OFF = frozenset({"vacation", "holiday", "holidays", "break", "semester", "term", "season"})
 
 
@@ -71,28 +69,27 @@ class CalendarDateParser(MonthDayParser):
 
     def calendar_date(self, i: int) -> Expression | None:
         """Return the calendar date that begins at token `i`, with or without its year, or None."""
-        if i >= len(self.texts):
+        if name := self.words[i]:
+            return self._named(i, name) if name in NAMES_OF_DATES else None
+        kind = self.tokens.numbers.get(i)
+        if kind is None:
             return None
-        if name := self.word(i):
-            return self._named(i, name) if name in _NAMES_OF_DATES else None
-        if not self.tokens.has_numbers:
-            return None
-        token = self.tokens[i]
-        if token.kind == "iso" and len(token.text) == 7 and token.text[5:] > "12":
-            return self._two_years(i + 1, int(token.text[:4]), token.text[5:])
-        if token.kind == "iso":
-            return _iso(token, i + 1)
-        if token.kind == "numeric":
-            return self._numeric(i)
-        if token.kind in ("number", "ordinal"):
+        text = self.texts[i]
+        if kind in ("number", "ordinal"):
             return self._day_month(i) or self._bare_year(i) or self._nth_of_month(i)
-        if token.kind == "decade":
+        if kind == "iso" and len(text) == 7 and text[5:] > "12":
+            return self._two_years(i + 1, int(text[:4]), text[5:])
+        if kind == "iso":
+            return _iso(text, i + 1)
+        if kind == "numeric":
+            return self._numeric(i)
+        if kind == "decade":
             return self._decade(i)
-        if token.kind == "span":
-            first, last = token.text.split("/")
+        if kind == "span":
+            first, last = text.split("/")
             return self._two_years(i + 1, int(first), last)
-        if _is_quarter(token.text):
-            m = int(token.text[1]) * 3 - 2
+        if kind == "quarter":
+            m = int(text[1]) * 3 - 2
             return self.yearless(i + 1, lambda y: periods.month(y, m, 3), MONTH_AFTER)
         return None
 
@@ -122,11 +119,10 @@ class CalendarDateParser(MonthDayParser):
         words: list[str] = []
         ends: list[int] = []
         for at in range(i, min(i + 2 * LONGEST, len(self.texts))):
-            token = self.tokens[at]
-            if token.kind == "word":
-                words.append(token.text)
+            if word := self.word(at):
+                words.append(word)
                 ends.append(at + 1)
-            elif token.text not in ("'", ".", "-"):
+            elif self.texts[at] not in ("'", ".", "-"):
                 break
         for length in range(min(LONGEST, len(words)), 0, -1):
             key = tuple(words[:length])
@@ -144,12 +140,12 @@ class CalendarDateParser(MonthDayParser):
         """Return whether a season is part of a name or of a thing: "Spring Festival", "Fall of"."""
         if i + 1 >= len(self.texts):
             return False
-        season, following = self.tokens[i], self.tokens[i + 1]
-        if following.kind == "word" and season.capital and following.capital:
+        tokens, following = self.tokens, self.texts[i + 1]
+        if self.word(i + 1) and tokens.capital(i) and tokens.capital(i + 1):
             return True
-        if following.text in DASHES and following.start == season.end:
-            return i + 2 < len(self.texts) and self.tokens[i + 2].start == following.end
-        return following.text == "of" and self.year_at(i + 1) is None
+        if following in DASHES and tokens.joined(i + 1):
+            return i + 2 < len(self.texts) and tokens.joined(i + 2)
+        return following == "of" and self.year_at(i + 1) is None
 
     def with_part_of_day(self, i: int, day: date) -> Expression:
         """Return a day, or the part of it that token `i` names."""
@@ -164,11 +160,11 @@ class CalendarDateParser(MonthDayParser):
         if self.counts(i + 1) or self.before_christ(i + 1):
             return None
         if i + 2 < len(self.texts):
-            mark, last = self.tokens[i + 1], self.tokens[i + 2]
-            if mark.text == "/":
+            mark, last = self.texts[i + 1], self.texts[i + 2]
+            if mark == "/":
                 return None
-            if mark.text in DASHES and last.start == mark.end and len(last.text) == 2:
-                return self._two_years(i + 3, int(text), last.text)
+            if mark in DASHES and len(last) == 2 and self.tokens.joined(i + 2):
+                return self._two_years(i + 3, int(text), last)
         return dated(i + 1, periods.year, int(text), YEAR_AFTER)
 
     def _two_years(self, after: int, first: int, last: str) -> Expression | None:
@@ -229,10 +225,9 @@ class CalendarDateParser(MonthDayParser):
         before = self.texts[i - 2]
         if self.texts[i - 1] != "the" or before not in _NTH_AFTER:
             return None
-        if i + 1 < len(self.texts):
-            following = self.tokens[i + 1]
-            if following.text not in (CLOSING if following.kind == "word" else ".;?!)"):
-                return None
+        closing = CLOSING if self.words[i + 1] else ".;?!)"
+        if i + 1 < len(self.texts) and self.texts[i + 1] not in closing:
+            return None
         d, weekday = self.day_number(i), WEEKDAYS.get(before)
         steps = range(0, 14) if self.looking == "future" else range(0, -14, -1)
         for step in steps:
@@ -247,8 +242,8 @@ class CalendarDateParser(MonthDayParser):
 
     def _month_day(self, i: int, m: int) -> Expression | None:
         """Read "May 7, 2023", "May 7-9", "May the 7th", "May 2023", "May"."""
-        month, after = self.tokens[i], self.after_month(i)
-        verb = month.text in ("may", "march") and not month.capital
+        after = self.after_month(i)
+        verb = self.texts[i] in ("may", "march") and not self.tokens.capital(i)
         if self.word(after) == "the":
             spelled = None if verb else self.spelled_day(after + 1)
             if spelled is not None and spelled[0] <= _MONTH_LENGTHS[m - 1]:
@@ -267,21 +262,22 @@ class CalendarDateParser(MonthDayParser):
                 after += 2
             if not 1 <= first <= last <= _MONTH_LENGTHS[m - 1]:
                 return None
-            if verb and self.word(after + 1) and not self.tokens[after + 1].capital:
+            if verb and self.word(after + 1) and not self.tokens.capital(after + 1):
                 return None
             return self._in_year(after + 1, _day_range(m, first, last))
         year = self.year_at(after)
         if year is None and verb and (not i or self.texts[i - 1] not in SMALL_MONTH_AFTER):
             return None
-        if year is None and m in _NAMES and i and self.texts[i - 1] == "for":
-            arranged = _FOR_A_MONTH.intersection(token.text for token in self.tokens[:i])
-            if not arranged:  # "a gift for June"
-                return None
+        for_whom = year is None and m in _NAMES and i and self.texts[i - 1] == "for"
+        if for_whom and _FOR_A_MONTH.isdisjoint(self.texts[:i]):  # "a gift for June"
+            return None
         return self.yearless(after, lambda y: periods.month(y, m), MONTH_AFTER)
 
     def _in_year(self, after: int, of_year: OfYear) -> Expression:
         """Return one or several days of a month, which need no preposition."""
-        return replace(self.yearless(after, of_year, MONTH_AFTER), only_after=None)
+        found = self.yearless(after, of_year, MONTH_AFTER)
+        found.only_after = None
+        return found
 
     def _named_weekday(self, i: int) -> Expression | None:
         """Read "Friday", "Friday night", "Friday last week", "Sunday, 7 May"."""
@@ -327,12 +323,12 @@ def _day_range(m: int, first: int, last: int) -> OfYear:
     return lambda y: periods.days(date(y, m, first), last - first + 1)
 
 
-def _iso(token: Token, after: int) -> Expression | None:
+def _iso(text: str, after: int) -> Expression | None:
     """Read 2023-05-07 and 2023-05."""
-    y, m = int(token.text[:4]), int(token.text[5:7])
-    if len(token.text) == 7:
+    y, m = int(text[:4]), int(text[5:7])
+    if len(text) == 7:
         return dated(after, lambda y: periods.month(y, m), y, MONTH_AFTER) if 1 <= m <= 12 else None
-    d = int(token.text[8:10])
+    d = int(text[8:10])
     return dated(after, _day_range(m, d, d), y) if _is_date(m, d) else None
 
 

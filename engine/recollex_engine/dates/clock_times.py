@@ -16,6 +16,7 @@ _MINUTE = timedelta(minutes=1)
 _BY_THE_HOUR, _BY_THE_MINUTE = 30 * _MINUTE, 15 * _MINUTE
 """How far "3 pm" and "10:30" reach to either side."""
 _BEFORE_A_CLOCK = frozenset({"at", "around", "about", "by"})
+_BEFORE_A_PART = frozenset({"in", "at"})
 
 Hours = tuple[timedelta, timedelta]
 
@@ -33,6 +34,7 @@ class ClockTimeParser(RelativeDateParser):
     ) -> None:
         super().__init__(tokens, now, looking, last_is_previous_year, month_first)
         self._read: dict[tuple[int, Looking], Expression | None] = {}
+        self._clocks = "clock" in tokens.numbers.values()
 
     def expression(self, i: int, depth: int = 0) -> Expression | None:
         """Return the expression that begins at token `i`, or None; see `RelativeDateParser`."""
@@ -44,15 +46,17 @@ class ClockTimeParser(RelativeDateParser):
         return self._read[key]
 
     def _expression(self, i: int, depth: int) -> Expression | None:
-        ahead = self._hours(i)
-        if ahead is not None:
+        if self._clocks and (ahead := self._hours(i)):
             return self._of_a_day(*ahead, depth)
         found = super().expression(i, depth)
         if found is None or found.after >= len(self.texts):
             return found
         at = found.after + (self.texts[found.after] == ",")
-        hours = self._hours(at + (self.word(at) in _BEFORE_A_CLOCK))
-        hours = hours or self._part_of_day(at)
+        word, hours = self.words[at], None
+        if self._clocks:
+            hours = self._hours(at + (word in _BEFORE_A_CLOCK))
+        if hours is None and word in _BEFORE_A_PART:
+            hours = self._part_of_day(at)
         if hours is None or not self._is_one_day(found):
             return found
         return _narrowed(found, *hours)
@@ -82,8 +86,11 @@ class ClockTimeParser(RelativeDateParser):
 
     def _part_of_day(self, i: int) -> tuple[int, Hours] | None:
         """Return the same of "in the evening", "at night", "at noon"."""
-        i += 2 if self.word(i) == "in" and self.word(i + 1) == "the" else self.word(i) == "at"
-        if self.word(i) not in PARTS_OF_DAY or self.word(i - 1) not in ("the", "at"):
+        if self.word(i) == "at":
+            i += 1
+        elif self.word(i + 1) == "the":
+            i += 2
+        if self.word(i) not in PARTS_OF_DAY:
             return None
         first, last = PARTS_OF_DAY[self.word(i)]
         return i + 1, (first * _HOUR, last * _HOUR)

@@ -12,6 +12,10 @@ from recollex_engine.dates.periods import Period
 OfYear = Callable[[int], Period]
 Looking = Literal["past", "nearest", "future"]
 
+_AFTER_END = ("",) * 8
+_YEARS = 8
+"""How far from this year an occurrence is looked for: 29 February needs eight."""
+
 _BEFORE_CHRIST = frozenset({"bc", "bce", "b"})
 _UNCOUNTED_WORDS = """
 was is has does this as his its us always perhaps vs sometimes afterwards towards besides across
@@ -49,6 +53,7 @@ class Expression:
 class ExpressionParser:
     """The base of the parsers: the `tokens` of a text that was said at the local time `now`.
 
+    words: the texts of the words, "" for other tokens and some places after the end.
     looking: how to choose the year of "in June" and the day of "on Friday". "past": the latest that
     has begun. "future": the next that is not over. "nearest": the nearer of these two, and the
     latest weekday.
@@ -67,7 +72,7 @@ class ExpressionParser:
     ) -> None:
         self.tokens = tokens
         self.texts = tokens.texts
-        self._words = tokens.words
+        self.words = [*tokens.words, *_AFTER_END]
         self.now = now
         self.today = now.date()
         self.looking = looking
@@ -76,11 +81,11 @@ class ExpressionParser:
 
     def word(self, i: int) -> str:
         """Return the word at token `i`, or "" if there is none."""
-        return self._words[i] if i < len(self._words) else ""
+        return self.words[i] if i < len(self.words) else ""
 
     def is_kind(self, i: int, kind: str) -> bool:
-        """Return whether there is a token `i` of this kind."""
-        return i < len(self.texts) and self.tokens.kind(i) == kind
+        """Return whether there is a token `i` of this kind, which is not "word" nor "other"."""
+        return self.tokens.numbers.get(i) == kind
 
     def settle(self, expression: Expression) -> Period:
         """Return the period of an expression; if it names no year, the year is chosen."""
@@ -90,8 +95,10 @@ class ExpressionParser:
 
     def chosen_year(self, of_year: OfYear, looking: Looking) -> int:
         """Return the year of the latest begun, the next unfinished or the nearest occurrence."""
+        if looking == "past" and (latest := self._latest_begun(of_year)) is not None:
+            return latest
         possible = []
-        for y in range(self.today.year - 8, self.today.year + 9):  # 29 February needs eight
+        for y in range(self.today.year - _YEARS, self.today.year + _YEARS + 1):
             try:
                 possible.append((y, of_year(y)))
             except (ValueError, OverflowError):
@@ -107,16 +114,40 @@ class ExpressionParser:
         middles = {y: period[0] + (period[1] - period[0]) / 2 for y, period in possible}
         return min(middles, key=lambda y: abs(middles[y] - self.now))
 
+    def _latest_begun(self, of_year: OfYear) -> int | None:
+        """Return the latest year whose occurrence has begun, None for none within `_YEARS` years.
+
+        An occurrence in a later year begins later, so the search goes on from this year, mostly to
+        one other.
+        """
+        latest = None
+        for y in range(self.today.year, self.today.year + _YEARS + 1):
+            try:
+                if of_year(y)[0] > self.now:
+                    break
+            except (ValueError, OverflowError):
+                continue
+            latest = y
+        if latest is not None:
+            return latest
+        for y in range(self.today.year - 1, self.today.year - _YEARS - 1, -1):
+            try:
+                if of_year(y)[0] <= self.now:
+                    return y
+            except (ValueError, OverflowError):
+                continue
+        return None
+
     def counts(self, i: int) -> bool:
         """Return whether token `i` is a thing that is counted: a number before it is no date."""
         if i >= len(self.texts):
             return False
-        token = self.tokens[i]
-        if token.kind != "word":
-            return token.text in "%\u00b0"
-        if token.capital or token.text in _UNCOUNTED:
+        word = self.words[i]
+        if not word:
+            return self.texts[i] in "%\u00b0"
+        if word in _UNCOUNTED or self.tokens.capital(i):
             return False
-        return token.text in _COUNTED or (token.text.endswith("s") and len(token.text) > 2)
+        return word in _COUNTED or (word.endswith("s") and len(word) > 2)
 
     def yearless(self, after: int, of_year: OfYear, only_after: frozenset[str]) -> Expression:
         """Return a yearly expression: in the year written after it, without one in any year."""
@@ -132,7 +163,7 @@ class ExpressionParser:
         if i >= len(self.texts):
             return None
         opened = self.texts[i]
-        if opened in (",", "(") or (opened in ("of", "in") and self.is_kind(i, "word")):
+        if opened in (",", "(") or (opened in ("of", "in") and self.word(i)):
             i += 1
         if self.word(i) in ("last", "this", "next") and self.word(i + 1) == "year":
             return self.today.year + {"last": -1, "this": 0, "next": 1}[self.word(i)], i + 2

@@ -21,7 +21,7 @@ class MonthDayParser(ExpressionParser):
         if name in SHORT_MONTHS:
             # "dec" and "mar" have other meanings: with a capital or a number they are months
             numbered = self.is_kind(i + 1, "number") or self.is_kind(i + 1, "ordinal")
-            told = numbered or self.tokens[i].capital
+            told = numbered or self.tokens.capital(i)
             if not told and name != "mar" and i:
                 told = self.texts[i - 1] in SMALL_MONTH_AFTER
             return SHORT_MONTHS[name] if told else None
@@ -73,7 +73,7 @@ class MonthDayParser(ExpressionParser):
 
     def between(self, i: int) -> bool:
         """Return whether "between" or "between the" stands before token `i`."""
-        before = [token.text for token in self.tokens[max(0, i - 2) : i]]
+        before = self.texts[max(0, i - 2) : i]
         return before[-1:] == ["between"] or before == ["between", "the"]
 
     def is_day(self, i: int) -> bool:

@@ -43,7 +43,8 @@ def midnight(day: date) -> datetime:
 
 def days(first: date, count: int = 1) -> Period:
     """Return `count` days, beginning with `first`."""
-    return midnight(first), midnight(first) + count * DAY
+    start = datetime(first.year, first.month, first.day)
+    return start, start + count * DAY
 
 
 def year(y: int, count: int = 1) -> Period:

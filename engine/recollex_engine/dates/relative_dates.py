@@ -9,7 +9,12 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from recollex_engine.dates import periods
-from recollex_engine.dates.calendar_dates import WEEKDAY_AFTER, CalendarDateParser, hours
+from recollex_engine.dates.calendar_dates import (
+    NAMES_OF_DATES,
+    WEEKDAY_AFTER,
+    CalendarDateParser,
+    hours,
+)
 from recollex_engine.dates.date_steps import beside, nth, shifted
 from recollex_engine.dates.english_words import (
     CLOCK,
@@ -35,6 +40,16 @@ from recollex_engine.dates.periods import (
 )
 
 _NEGATIONS = frozenset({"t", "not", "never", "no"})
+_DAYS = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
+
+# The words that may begin each kind of expression.
+_COUNTS = frozenset({*NUMBERS, "few", "couple", "several"})
+_PARTS = frozenset(
+    {*THIRDS, *THIRDS_OF, *PARTS_OF_DAY, *ORDINALS, "week", "weekend", "month", "year", "season"}
+)
+_OFFSETS = _COUNTS | {"last", *UNITS, *WEEKDAYS, *PARTS_OF_DAY}
+_RELATIVE = LAST | NEXT | {"this", "current"}
+_FIRST = NAMES_OF_DATES | _PARTS | _OFFSETS | _RELATIVE | {*_DAYS, "the", "in"}
 
 
 class RelativeDateParser(CalendarDateParser):
@@ -45,26 +60,41 @@ class RelativeDateParser(CalendarDateParser):
 
         `depth` bounds the nesting of expressions ("the end of the first week of June").
         """
-        if depth > 3 or i >= len(self.texts):
+        if depth > 3:
             return None
-        if self.word(i) == "the":
+        name = self.words[i]
+        if name not in _FIRST and i not in self.tokens.numbers:
+            return None
+        if name == "the":
             i += 1
+            name = self.words[i]
+        if not name:
+            return self._numbered(i, depth)
+        # a part is tried only if its first word may begin it
         return (
-            self._day(i)
-            or self._part(i, depth)
-            or self._offset(i, depth)
-            or self._ago(i)
-            or self._relative(i)
+            (self._day(i) if name in _DAYS else None)
+            or (self._part(i, depth) if name in _PARTS else None)
+            or (self._offset(i, depth) if name in _OFFSETS else None)
+            or (self._ago(i) if name in _COUNTS or name == "in" else None)
+            or (self._relative(i) if name in _RELATIVE else None)
             or self.calendar_date(i)
         )
 
+    def _numbered(self, i: int, depth: int) -> Expression | None:
+        """Return the expression that begins at token `i`, which is no word, or None."""
+        kind = self.tokens.numbers.get(i)
+        if kind is None:
+            return None
+        if kind == "ordinal" and (part := self._part(i, depth)):
+            return part
+        if kind == "number" and (counted := self._offset(i, depth) or self._ago(i)):
+            return counted
+        return self.calendar_date(i)
+
     # Days and units counted from now
 
-    def _day(self, i: int) -> Expression | None:
-        offset = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}.get(self.word(i))
-        if offset is None:
-            return None
-        day = self.today + timedelta(days=offset)
+    def _day(self, i: int) -> Expression:
+        day = self.today + timedelta(days=_DAYS[self.word(i)])
         if self.word(i) == "tonight":
             return fixed(i + 1, hours(day, "night"))
         return self.with_part_of_day(i + 1, day)
@@ -84,7 +114,7 @@ class RelativeDateParser(CalendarDateParser):
     def _ago(self, i: int) -> Expression | None:
         """Read "two weeks ago", "a year from now"; "in two weeks" in a text about the future."""
         ahead = self.word(i) == "in" and self.looking == "future"
-        if ahead and any(token.text in _NEGATIONS for token in self.tokens[max(0, i - 6) : i]):
+        if ahead and not _NEGATIONS.isdisjoint(self.texts[max(0, i - 6) : i]):
             return None  # "we haven't talked in two weeks"
         count = self._count(i + ahead)
         name = UNITS.get(self.word(count[2])) if count else None
@@ -131,7 +161,7 @@ class RelativeDateParser(CalendarDateParser):
         if name in PARTS_OF_DAY and sign <= 0:
             return fixed(i + 2, hours(self.today + timedelta(days=sign), name))
         weekday = WEEKDAYS.get(name)
-        if weekday is None and name and self.tokens[i + 1].capital:
+        if weekday is None and name and self.tokens.capital(i + 1):
             weekday = SHORT_WEEKDAYS.get(name)  # "last Tues"
         if weekday is not None:
             return self.with_part_of_day(i + 2, self._weekday(weekday, sign))

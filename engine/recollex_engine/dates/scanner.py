@@ -22,7 +22,6 @@ from recollex_engine.dates.english_words import (
     THIRDS_OF,
     UNITS,
     WEEKDAYS,
-    Token,
     Tokens,
 )
 from recollex_engine.dates.expression_parser import Expression, Looking
@@ -43,13 +42,15 @@ _BEGINNING = frozenset(
     | BEGINNINGS | SPELLED
     | {"this", "current", "few", "couple", "several", "season"}
 ) - {"a", "an"}  # fmt: skip
-_NUMERIC = frozenset({"iso", "numeric", "span", "ordinal", "decade", "number", "clock"})
+_NUMERIC = frozenset({"iso", "numeric", "span", "ordinal", "decade", "number", "clock", "quarter"})
 _LEADING = PREPOSITIONS | {"the", "a", "an", "between", "following", "prior", "up", "to"}
+_OPENERS = PREPOSITIONS | {"between"}
 _TO = frozenset({"to", "until", "till", "through", "thru"}) | DASHES
 _TO_OR_AND = _TO | {"and"}
 _NOW = frozenset({"now", "present", "date"})
 _REACHING_BACK = frozenset({"before", "until", "till", "by"})
 _REACHING_ON = frozenset({"since", "after", "following"})
+_REACHING = _REACHING_BACK | _REACHING_ON | {"from", "prior", "up"}
 _OF_A_CLAUSE = frozenset({"before", "since", "until", "till"})
 _CLAUSE = 9
 """Limit of the words between "before" and the date of its clause."""
@@ -95,8 +96,9 @@ class Scanner:
         self._ahead = ahead or []
         self._usual: Looking = parser.looking
         self._next = 0
-        self._begins = _beginnings(parser.tokens)
-        self._places = iter(_places(parser.texts, self._begins))
+        begins = _beginnings(parser.tokens)
+        self._leads = _leads(parser.texts, begins)
+        self._places = iter(_places(parser.texts, self._leads))
 
     def __iter__(self) -> "Scanner":
         return self
@@ -107,18 +109,14 @@ class Scanner:
             if i < self._next:
                 continue
             self._next = i + 1
-            if i not in self._begins:
-                lead = i  # "up to the last week": at most three leading words
-                while lead < i + 3 and lead < len(texts) and texts[lead] in _LEADING:
-                    lead += 1
-                if lead == i or lead not in self._begins:
-                    clause = texts[i] in _OF_A_CLAUSE and self._clause_or_none(i)
-                    if clause:
-                        self._next = clause.after
-                        return clause
-                    continue
+            if i not in self._leads:
+                clause = self._clause_or_none(i)
+                if clause:
+                    self._next = clause.after
+                    return clause
+                continue
             if self._ahead:
-                at = self._parser.tokens[i].start
+                at = self._parser.tokens.span(i, i)[0]
                 coming = any(start <= at < end for start, end in self._ahead)
                 self._parser.looking = "future" if coming else self._usual
             try:
@@ -133,10 +131,11 @@ class Scanner:
 
     def _range(self, i: int) -> TimeMatch | None:
         """Read "between A and B", "from A to B", "A to B", "from A until now"."""
-        opener = self._parser.word(i)
-        first = i + 1 if opener in ("between", "from") or opener in PREPOSITIONS else i
-        years = first + (self._parser.word(first) == "the")
-        if self._parser.word(years) == "years":  # "between the years 1975 and 1982"
+        words = self._parser.words
+        opener = words[i]
+        first = i + 1 if opener in _OPENERS else i
+        years = first + (words[first] == "the")
+        if words[years] == "years":  # "between the years 1975 and 1982"
             first = years + 1
         left = self._parser.expression(first)
         if left is None or left.after >= len(self._parser.texts):
@@ -187,7 +186,7 @@ class Scanner:
     def _list(self, i: int) -> TimeMatch | None:
         """Read "in May and June", "on 3 June, 6 June and 28 June": from the first to the last."""
         parser = self._parser
-        opener = parser.word(i)
+        opener = parser.words[i]
         first = i + 1 if opener in PREPOSITIONS else i
         left = parser.expression(first)
         if left is None or not left.calendar or left.after >= len(parser.texts):
@@ -229,7 +228,7 @@ class Scanner:
         tokens = self._parser.tokens
         if not self._parser.is_kind(at, "ordinal") or not self._parser.is_day(at):
             return None
-        d = int(tokens[at].text[:-2])
+        d = int(tokens.texts[at][:-2])
 
         def of_year(y: int) -> Period:
             day = left.of_year(y)[0].replace(day=d)
@@ -239,11 +238,13 @@ class Scanner:
 
     def _bound(self, i: int) -> TimeMatch | None:
         """Read "since A", "before A", "after A", "until A", "by A", "from A on"."""
-        word, first = self._parser.word(i), i + 1
-        if word in ("prior", "up") and self._parser.word(i + 1) == "to":
-            word, first = "before" if word == "prior" else "until", i + 2
-        if word not in _REACHING_BACK and word not in _REACHING_ON and word != "from":
+        word, first = self._parser.words[i], i + 1
+        if word not in _REACHING:
             return None
+        if word in ("prior", "up"):
+            if self._parser.word(first) != "to":
+                return None
+            word, first = "before" if word == "prior" else "until", i + 2
         expression = self._parser.expression(first)
         if expression is None:
             return None
@@ -285,7 +286,7 @@ class Scanner:
         texts = parser.texts
         if i and (texts[i - 1] in UNITS or texts[i - 1] in WEEKDAYS):
             return None  # "the week before the party in June"
-        if i + 1 >= len(tokens) or not _may_be_subject(tokens[i + 1]):
+        if i + 1 >= len(tokens) or not _may_be_subject(tokens, i + 1):
             return None
         for at in range(i + 2, min(i + 2 + _CLAUSE, len(tokens))):
             if tokens.kind(at) not in ("word", "number") or texts[at] in _OF_A_CLAUSE:
@@ -324,35 +325,39 @@ class Scanner:
             return word in PREPOSITIONS or word == "between"
         tokens, after = self._parser.tokens, expression.after
         if after + 1 < len(tokens) and tokens.texts[after] in _TO_OR_AND:
-            glued = tokens[after].text in DASHES and tokens[after].start == tokens[after - 1].end
-            if glued or tokens[after + 1].kind == "number":  # "spring-loaded", "from 2000 to 2500"
+            glued = tokens.texts[after] in DASHES and tokens.joined(after)
+            if glued or tokens.kind(after + 1) == "number":  # "spring-loaded", "from 2000 to 2500"
                 return False
         return word in expression.only_after or (word in _AROUND and "in" in expression.only_after)
 
 
-def _beginnings(tokens: Tokens) -> set[int]:
+def _beginnings(tokens: Tokens) -> list[int]:
     """Return the places of the tokens that an expression may begin with."""
-    texts = tokens.texts
-    found = {i for i, text in enumerate(texts) if text in _BEGINNING or text[0] == "q"}
-    if tokens.has_numbers:
-        found.update(i for i, token in enumerate(tokens[:]) if token.kind in _NUMERIC)
-    return found
+    found = [i for i, text in enumerate(tokens.texts) if text in _BEGINNING]
+    return found + [i for i, kind in tokens.numbers.items() if kind in _NUMERIC]
 
 
-def _places(texts: list[str], begins: set[int]) -> list[int]:
-    """Return the places of the tokens from which a time may be read, in order.
-
-    They are beginnings, the leading words up to three places before one, and words that may open a
-    clause with a date.
-    """
-    places = set(begins)
+def _leads(texts: list[str], begins: list[int]) -> set[int]:
+    """Return the beginnings, and the places of up to three leading words right before one."""
+    leads = set(begins)
     for begin in begins:
-        places.update(i for i in range(max(0, begin - 3), begin) if texts[i] in _LEADING)
-    if not _OF_A_CLAUSE.isdisjoint(texts):
-        places.update(i for i, text in enumerate(texts) if text in _OF_A_CLAUSE)
-    return sorted(places)
+        for i in range(begin - 1, max(begin - 4, -1), -1):
+            if texts[i] not in _LEADING:
+                break
+            leads.add(i)
+    return leads
 
 
-def _may_be_subject(token: Token) -> bool:
-    gerund = token.text.endswith("ing")
-    return token.kind == "word" and (token.text in _SUBJECTS or token.capital or gerund)
+def _places(texts: list[str], leads: set[int]) -> list[int]:
+    """Return the places from which a time may be read, in order.
+
+    They are ``leads``, and words that may open a clause with a date.
+    """
+    if _OF_A_CLAUSE.isdisjoint(texts):
+        return sorted(leads)
+    return sorted(leads.union(i for i, text in enumerate(texts) if text in _OF_A_CLAUSE))
+
+
+def _may_be_subject(tokens: Tokens, i: int) -> bool:
+    word = tokens.words[i]
+    return bool(word) and (word in _SUBJECTS or word.endswith("ing") or tokens.capital(i))

@@ -1,0 +1,104 @@
+"""The quick ways to read a time give what the whole grammar gives."""
+
+import itertools
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from recollex_engine.dates import relative_dates, tense
+from recollex_engine.dates.calendar_dates import NAMES_OF_DATES
+from recollex_engine.dates.expression_parser import ExpressionParser
+from recollex_engine.dates.time_range import find_event_range, find_range
+from tests.engine.dates.day_ranges import NOW
+
+WORDS = st.sampled_from(
+    [
+        *("last", "this", "next", "a", "the", "two", "few", "first", "early", "in", "of", "on"),
+        *("before", "after", "since", "until", "between", "and", "to", "from", "ago", "now", "day"),
+        *("week", "months", "year", "summer", "winter", "May", "june", "Feb", "Friday", "sat"),
+        *("Christmas", "Easter", "new", "evening", "night", "29", "31", "2023", "21st", "3 pm"),
+        *("'90s", "2023-05", "yesterday", "weekend", "quarter", "will", "met", ",", "?", "."),
+    ]
+)
+TEXTS = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
+SAID = st.lists(
+    st.sampled_from(
+        [
+            *("will", "Will", "won't", "can't wait", "going to", "going", "plan", "plans to", "ll"),
+            *("I'll", "scheduled", "reschedule", "schedules", "reminder", "let's", "let", "move"),
+            *("the meeting", "did", "didn't", "won", "needed", "ended", "red", "_ed", "ended2"),
+            *("booked", "due", "\u017fhall", "\u2019ll", ".", "?", "!", "\n", ". ", "3.5", "trip"),
+        ]
+    ),
+    max_size=9,
+).map(" ".join)
+
+AHEAD = (
+    *("will", "shall", "gonna", "won't", "going to", "plan to", "plans to", "planning", "hope to"),
+    *("hoping to", "upcoming", "looking forward", "can't wait", "excited for", "scheduled", "next"),
+    *("I'll", "trip", "itinerary", "let's", "schedule", "reminder", "deadline", "book", "booked"),
+    *("booking", "reserve", "due", "availability", "\u017fhall"),
+)
+
+
+class _Everything:
+    """A set that holds every word."""
+
+    def __contains__(self, word: object) -> bool:
+        return True
+
+
+def read(text):
+    times = [NOW, NOW - 310 * 86_400_000_000]
+    return [
+        find(text, now) for now, find in itertools.product(times, (find_range, find_event_range))
+    ]
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+@example("on 29 February")
+@example("five years before Christmas")
+@example("two weeks before Easter")
+def test_the_latest_year_is_that_of_all_years(text):
+    found = read(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ExpressionParser, "_latest_begun", lambda self, of_year: None)
+        assert read(text) == found
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+@example("the last three months of 2023")
+@example("in two weeks I will come")
+def test_no_expression_begins_with_another_word(text):
+    found = read(text)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_FIRST", "_PARTS", "_OFFSETS", "_COUNTS", "_RELATIVE"):
+            patch.setattr(relative_dates, name, _Everything())
+        assert read(text) == found
+
+
+def test_every_date_of_the_calendar_may_begin_an_expression():
+    assert NAMES_OF_DATES <= relative_dates._FIRST
+
+
+@settings(max_examples=500, deadline=None)
+@given(SAID)
+@example("Reschedule it.")
+@example("He'll come. I didn't")
+def test_words_tell_the_future_as_the_expressions_do(text):
+    found = tense.future_sentences(text), tense.speaks_of_future(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tense, "_words", lambda text: None)
+        patch.setattr(tense, "_SEVERAL_SENTENCES", lambda text: True)
+        assert (tense.future_sentences(text), tense.speaks_of_future(text)) == found
+
+
+@settings(deadline=None)
+@given(st.sampled_from(AHEAD), st.sampled_from(("", "He ", "(", "He\u2019s ")), st.booleans())
+def test_every_word_of_the_future_is_found_by_its_words_and_its_expression(word, before, upper):
+    text = before + (word.upper() if upper else word) + " it"
+    for words in (None, tense._words(text)):
+        assert tense._FUTURE.found_in(text, words) or tense._ARRANGING.found_in(text, words)
