@@ -40,19 +40,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from recollex_engine.dates.clock_times import ClockTimeParser
-from recollex_engine.dates.english_words import (
-    LAST,
-    NEXT,
-    THIRDS,
-    THIRDS_OF,
-    UNITS,
-    Tokens,
-    tokens_of,
-)
+from recollex_engine.dates.english_words import Tokens, tokens_of
 from recollex_engine.dates.expression_parser import Looking
-from recollex_engine.dates.periods import PARTS_OF_DAY
-from recollex_engine.dates.scanner import NAMED, Scanner, TimeMatch
+from recollex_engine.dates.scanner import Scanner, TimeMatch
 from recollex_engine.dates.tense import future_sentences, speaks_of_future
+from recollex_engine.dates.time_words import may_hold_a_time
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LOCAL_EPOCH = datetime(1970, 1, 1)
@@ -67,22 +59,6 @@ KEPT = 512
 LONGEST = 1_000
 """Number of characters of the longest question that is kept."""
 
-# A text is parsed only if it holds a word of `NAMED`, a number that may be a year or a date, "the
-# 21st", or both a word of `_COUNTED` and a word of `_COUNTING`.
-_COUNTED = frozenset({*UNITS, *PARTS_OF_DAY})
-_COUNTING = frozenset(
-    {"ago", "this", "current", "before", "after", "following", "prior", "from", "in"}
-    | LAST | NEXT | {*THIRDS, *THIRDS_OF}
-)  # fmt: skip
-_NAMED, _COUNTED_HERE, _COUNTING_HERE = (
-    frozenset(word.encode() for word in words) for words in (NAMED, _COUNTED, _COUNTING)
-)
-_LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
-_NO_DIGITS = bytes(code for code in range(256) if code not in b"0123456789")
-_YEAR = re.compile(
-    "(?<![0-9a-z])[0-9]{4}(?![0-9a-z])|(?<![a-z])[0-9]0s(?![0-9a-z])|the [0-9]{1,2}(?:st|nd|rd|th)"
-    "|(?<![0-9a-z])[0-9]{1,2}[./][0-9]{1,2}(?:[./]|(?![0-9a-z]))"
-).search
 _OPENING_CLAUSE = re.compile(
     r"\W*(?:after|once|when|following|before|since|while|having)\b[^,]*$", re.IGNORECASE
 )
@@ -172,7 +148,7 @@ def _choose_undated(text: str, found: list["TimeRange"]) -> "TimeRange":
 
 def _tokens_and_future(text: str) -> tuple[Tokens, list[tuple[int, int]]] | None:
     """Return the tokens of a question and its sentences of the future; None without a time."""
-    return (tokens_of(text), future_sentences(text)) if _may_hold_a_time(text) else None
+    return (tokens_of(text), future_sentences(text)) if may_hold_a_time(text) else None
 
 
 _recent = lru_cache(maxsize=KEPT)(_tokens_and_future)
@@ -207,7 +183,7 @@ def find_event_ranges(
 
     bounds: also those that give only a bound, such as "since 2016".
     """
-    if not _may_hold_a_time(text):
+    if not may_hold_a_time(text):
         return
     now = local_time(at_us, tz)
     if now is None:
@@ -236,17 +212,6 @@ def _in_utc(
         return None
     span = tokens.span(match.first, match.after - 1)
     return TimeRange(start, end, text[span[0] : span[1]], span)
-
-
-def _may_hold_a_time(text: str) -> bool:
-    lower = text.lower()
-    data = lower.encode("ascii", "replace")  # bytes.translate is faster than str.translate
-    words = data.translate(_LETTERS).split()
-    if not _NAMED.isdisjoint(words):
-        return True
-    if not _COUNTED_HERE.isdisjoint(words) and not _COUNTING_HERE.isdisjoint(words):
-        return True
-    return data.translate(None, _NO_DIGITS) != b"" and _YEAR(lower) is not None
 
 
 def local_time(at_us: int, tz: tzinfo) -> datetime | None:

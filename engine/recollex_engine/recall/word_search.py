@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.dates.locales import DAY_FIRST
-from recollex_engine.dates.time_parser import in_locale
+from recollex_engine.dates.time_parser import EnglishDates, in_locale
 from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NONE
@@ -58,13 +58,15 @@ def search_words(
     """
     time_range = None
     with trace.stage("parse"):
-        try:
-            settings = view.columns.settings
-            parser = in_locale(preset.time_parser, settings.locale if settings else DAY_FIRST)
-            time_range = parser.find(question.text, now)
-        except Exception as error:  # as with an arm, the others still answer
-            trace.errors["parse"] = f"{type(error).__name__}: {error}"
         reading = read_question(analyzer, question.text)
+        parser = preset.time_parser
+        if not reading.timeless or type(parser) is not EnglishDates:
+            try:
+                settings = view.columns.settings
+                parser = in_locale(parser, settings.locale if settings else DAY_FIRST)
+                time_range = parser.find(question.text, now)
+            except Exception as error:  # as with an arm, the others still answer
+                trace.errors["parse"] = f"{type(error).__name__}: {error}"
         cues, parsed, searched = reading.cues, reading.parsed, reading.searched
     quoted = None
     with trace.stage("filter"):

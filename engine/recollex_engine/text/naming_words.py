@@ -31,10 +31,10 @@ _PEOPLE = """
 brother dad daddy doctor father friend grandma grandpa husband ma mama mom mommy mother mum mummy
 papa parent sis sister teacher uncle wife
 """
-_ROLES = frozenset(("agent", "ai", "assistant", "bot", "tool", "user"))
+ROLES = frozenset(("agent", "ai", "assistant", "bot", "tool", "user"))
 """Words for roles that are no `COMMON_WORDS`."""
 ORDINARY = (
-    COMMON_WORDS | NOT_NAMES | STOP_WORDS | CALENDAR | _ROLES | frozenset(_FIRST_NAMES.split())
+    COMMON_WORDS | NOT_NAMES | STOP_WORDS | CALENDAR | ROLES | frozenset(_FIRST_NAMES.split())
 ) - frozenset(_PEOPLE.split())
 """Words, in lower case, that name a person only where their capital says so."""
 
@@ -67,7 +67,7 @@ _AFTER_NAME = re.compile(
 _ROLE_AS_PERSON = re.compile(
     # after an auxiliary: "did the agent say", "does user like"
     r"\b(?:(?:did|do|does|has|have|had|is|are|was|were|will|would|should|can|could)\s+the\s+"
-    rf"(?P<role>{'|'.join(sorted(_ROLES))})"
+    rf"(?P<role>{'|'.join(sorted(ROLES))})"
     r"|(?:did|does|has|had)\s+(?P<bare>assistant|user))\s+(?=[a-z])"
     r"(?!(?:access|accounts?|base|calls?|data|experience|feedback|groups?|guides?|ids?|inputs?"
     r"|interactions?|interfaces?|journey|lists?|logins?|management|manual|menu|names?|outputs?"
@@ -103,14 +103,22 @@ def naming_words(text: str, words: set[str]) -> frozenset[str]:
     >>> sorted(naming_words("When will Grace see may?", {"when", "will", "grace", "see", "may"}))
     ['grace']
     """
-    found = words - ORDINARY
-    if not _ROLES.isdisjoint(words):
-        found.update(match[match.lastgroup or 0].lower() for match in _ROLE_AS_PERSON(text))
+    return naming(text, words - ORDINARY, not ROLES.isdisjoint(words))
+
+
+def naming(text: str, unusual: set[str], role: bool) -> frozenset[str]:
+    """Return the words of ``text`` that may be the name of a person.
+
+    unusual: its words in lower case, without 's, that are not `ORDINARY`; it is changed. role:
+    whether one of its words is one of `ROLES`.
+    """
+    if role:
+        unusual.update(match[match.lastgroup or 0].lower() for match in _ROLE_AS_PERSON(text))
     judged = _JUDGED.intersection(_CAPITALISED(text))
     named = [word.lower() for word in judged if _is_named(text, word)] if judged else []
     if named and _has_case(text):
-        found.update(named)
-    return frozenset(found)
+        unusual.update(named)
+    return frozenset(unusual)
 
 
 def _is_named(text: str, capital: str) -> bool:

@@ -7,6 +7,7 @@ and its words alone.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from recollex_engine.text.naming_words import naming_words
@@ -25,7 +26,7 @@ _ASKS_WHEN = re.compile(
     r"|(?:(?:in|on|at|by) )?(?:which|what) (?:date|day|month|year|time)\b"
     r"(?! (?:trip|off|job|care))))"
     r"|\b(?:you (?:know|remember|recall)|tell me|find out)(?: exactly| roughly)? when\b"
-).search
+)
 _SUPPOSES = re.compile(r"\b(?:(?:would|could|might|should)(?:n't)?|likely|probably|potentially)\b")
 _LAST = re.compile(
     r"\b(?:latest|most recent|most recently|recently|recent|currently|current|nowadays"
@@ -62,44 +63,45 @@ _LATIN_END = 0x24F  # of Latin Extended-B
 _LATIN_ADDITIONAL = range(0x1E00, 0x1F00)  # Vietnamese
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _RUN = re.compile(r"[^\W_]+")
-_JOINED = bytes(code if chr(code).isalnum() or code in b"'-" else 32 for code in range(128)) + (
-    b" " * 128
+_INNER_MARK = re.compile(r"[.?!,;:]\s").finditer
+_BEFORE_WHEN = tuple(
+    phrase + how
+    for phrase in ("you know", "you remember", "you recall", "tell me", "find out")
+    for how in ("", " exactly", " roughly")
 )
 
-# Runs of letters and digits. A text that holds none of a set cannot match the set's regular
-# expression, which is then not tried.
-_OF_HEARER = frozenset(
-    {
-        *("we", "our", "ours", "us", "let", "lets", "you", "your", "yours", "i"),
-        *("hi", "hello", "hey", "good", "alright", "okay", "ok", "thanks", "thank"),
-        *("great", "excellent", "perfect"),
-    }
-)
-_OF_FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
-_OF_SECOND_PERSON = frozenset({"you", "your", "yours", "yourself"})
-_OF_WHEN = frozenset(("when", "long", "date", "day", "month", "year", "time"))
-_OF_SUPPOSES = frozenset(
-    {
-        *("would", "could", "might", "should", "wouldn", "couldn", "mightn", "shouldn"),
-        *("likely", "probably", "potentially"),
-    }
-)
-_OF_PRESENT = frozenset(
-    {
-        *("now", "nowadays", "currently", "presently", "current", "still", "days", "moment"),
-        *("present", "anymore"),
-    }
-)
-_OF_LAST = frozenset(
-    ("latest", "most", "recently", "recent", "currently", "current", "nowadays", "last", "newest")
-)
-_OF_FIRST = frozenset(
-    ("first", "earliest", "initially", "originally", "began", "begin", "start", "started")
-)
-_OF_ANY = frozenset().union(
-    *(_OF_HEARER, _OF_FIRST_PERSON, _OF_SECOND_PERSON, _OF_WHEN, _OF_SUPPOSES, _OF_PRESENT),
-    *(_OF_LAST, _OF_FIRST),
-)
+# For each cue the runs of letters and digits that match its expression by themselves, and those of
+# which each other match has one. A text without any of them needs no search.
+_RUNS = {
+    "hearer": (
+        "we our ours us lets you your yours",
+        "hi hello hey good alright okay ok thanks thank great excellent perfect",
+    ),
+    "when": ("", "when long date day month year time"),
+    "supposes": (
+        "would could might should likely probably potentially",
+        "wouldn couldn mightn shouldn",
+    ),
+    "first person": ("i my mine myself", "me"),
+    "second person": ("your yours yourself", "you"),
+    "present": (
+        "",
+        "now nowadays currently presently current still days moment present anymore",
+    ),
+    "last": ("latest recently recent currently current nowadays newest", "last"),
+    "first": ("first earliest initially originally began begin start started", ""),
+}
+_OF_APOSTROPHE = frozenset(("i", "let"))
+"""Runs that speak to the hearer with an apostrophe: "I'm", "let's"."""
+_BITS = {cue: 1 << place for place, cue in enumerate(_RUNS)}
+_ALONE = len(_RUNS)
+"""How far the bit of a run that matches by itself is to the left of its cue's bit."""
+_SIGNS: dict[str, int] = {}
+for _name, (_alone, _others) in _RUNS.items():
+    for _run in _alone.split():
+        _SIGNS[_run] = _SIGNS.get(_run, 0) | _BITS[_name] | _BITS[_name] << _ALONE
+    for _run in _others.split():
+        _SIGNS[_run] = _SIGNS.get(_run, 0) | _BITS[_name]
 
 
 @dataclass(slots=True)  # made in each recall: a frozen class costs three times as long
@@ -148,28 +150,23 @@ def first_name(person: str) -> str | None:
     return match[0] if match else None
 
 
-def _words_and_runs(folded: str) -> tuple[set[str], set[str]]:
-    """Return the words of a text, without 's, and its runs of letters and digits."""
-    if not folded.isascii():
-        return {_bare(word) for word in _WORD.findall(folded)}, set(_RUN.findall(folded))
-    # To translate bytes and to split at spaces takes a quarter of a regular expression's time.
-    pieces = folded.encode().translate(_JOINED).decode().split()
-    if "'" not in folded and "-" not in folded:
-        words = set(pieces)
-        return words, words
-    words, runs = set(), set()
-    for piece in pieces:
-        if piece.isalnum():
-            words.add(piece)
-            runs.add(piece)
-        else:
-            words.update(map(_bare, _WORD.findall(piece)))
-            runs.update(_RUN.findall(piece))
-    return words, runs
+def signs_of(folded: str) -> int:
+    """Return the bits by which the runs of a text, in lower case, may decide its cues.
+
+    Those of a text are those of its words together.
+    """
+    runs = _RUN.findall(folded)
+    signs = 0
+    for run in runs:
+        signs |= _SIGNS.get(run, 0)
+    if "'" in folded and not _OF_APOSTROPHE.isdisjoint(runs):
+        signs |= _BITS["hearer"]
+    return signs
 
 
-def _bare(word: str) -> str:
-    return word.removesuffix("'s")
+def words_of(folded: str) -> set[str]:
+    """Return the words of a text in lower case, without 's."""
+    return {word.removesuffix("'s") for word in _WORD.findall(folded)}
 
 
 def _present(folded: str) -> str:
@@ -188,38 +185,69 @@ def _foreign(text: str) -> bool:
     return 2 * other > len(letters)
 
 
+def _decides(cue: str, expression: re.Pattern[str]) -> Callable[[str, int], bool]:
+    """Return the function of a text and its signs that tells whether ``expression`` matches."""
+    bit, search = _BITS[cue], expression.search
+    alone = bit << _ALONE
+
+    def found(folded: str, signs: int) -> bool:
+        return bool(signs & alone) or (bool(signs & bit) and search(folded) is not None)
+
+    return found
+
+
+_addressed = _decides("hearer", _HEARER)
+_supposes = _decides("supposes", _SUPPOSES)
+_first_person = _decides("first person", _FIRST_PERSON)
+_second_person = _decides("second person", _SECOND_PERSON)
+_wants_last = _decides("last", _LAST)
+_wants_first = _decides("first", _FIRST)
+
+
+def _asks_when(folded: str) -> bool:
+    """Return whether `_ASKS_WHEN` matches: at the start, after a mark or in "tell me when"."""
+    if _ASKS_WHEN.match(folded):
+        return True
+    if any(_ASKS_WHEN.match(folded, mark.start()) for mark in _INNER_MARK(folded)):
+        return True
+    at = folded.find(" when")
+    while at >= 0:
+        if folded.endswith(_BEFORE_WHEN, 0, at):
+            return _ASKS_WHEN.search(folded) is not None
+        at = folded.find(" when", at + 1)
+    return False
+
+
+def cues_of(folded: str, signs: int, named: frozenset[str], foreign: bool = False) -> Cues:
+    """Return the cues of a question in lower case with straight apostrophes.
+
+    signs: `signs_of` the question. named: its words that may name a person.
+    """
+    if not signs:
+        return Cues(False, False, False, False, False, "", 0, named, foreign)
+    if "_" in folded or "i." in folded or "my memory" in folded:
+        signs &= (1 << _ALONE) - 1  # a run may stand where the expression does not match
+    supposes = _supposes(folded, signs)
+    second_person = _second_person(folded, signs)
+    return Cues(
+        _addressed(folded, signs),
+        bool(signs & _BITS["when"]) and _asks_when(folded),
+        supposes,
+        not second_person and _first_person(folded, signs),
+        second_person,
+        "" if supposes or not signs & _BITS["present"] else _present(folded),
+        _wants_last(folded, signs) - _wants_first(folded, signs),
+        named,
+        foreign,
+    )
+
+
 def read_cues(text: str) -> Cues:
     """Return the cues of a question.
 
-    Cost: 4 us for a question of 30 to 60 characters, 10 us for one of 90 to 150, 23 us for one of
-    200 to 350 (medians), and twice that within a recall, where caches are cold.
+    Cost: 8 us for a question of 60 characters; a recall reads the words of most questions once for
+    all that it needs (see `question_reading`).
     """
     folded = text.lower().replace("\u2019", "'")
-    words, all_runs = _words_and_runs(folded)
-    runs = all_runs & _OF_ANY
     foreign = not folded.isascii() and _foreign(folded)
-    if not runs:
-        named = naming_words(text, words)
-        return Cues(False, False, False, False, False, "", 0, named, foreign)
-    last = not _OF_LAST.isdisjoint(runs) and _LAST.search(folded) is not None
-    second_person = (
-        not _OF_SECOND_PERSON.isdisjoint(runs) and _SECOND_PERSON.search(folded) is not None
-    )
-    first_person = (
-        not second_person
-        and not _OF_FIRST_PERSON.isdisjoint(runs)
-        and _FIRST_PERSON.search(folded) is not None
-    )
-    first = not _OF_FIRST.isdisjoint(runs) and _FIRST.search(folded) is not None
-    supposes = not _OF_SUPPOSES.isdisjoint(runs) and _SUPPOSES.search(folded) is not None
-    return Cues(
-        not _OF_HEARER.isdisjoint(runs) and _HEARER.search(folded) is not None,
-        not _OF_WHEN.isdisjoint(runs) and _ASKS_WHEN(folded) is not None,
-        supposes,
-        first_person,
-        second_person,
-        "" if supposes or _OF_PRESENT.isdisjoint(runs) else _present(folded),
-        last - first,
-        naming_words(text, words),
-        foreign,
-    )
+    return cues_of(folded, signs_of(folded), naming_words(text, words_of(folded)), foreign)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.dates import relative_dates, tense
+from recollex_engine.dates import relative_dates, tense, time_words
 from recollex_engine.dates.calendar_dates import NAMES_OF_DATES
 from recollex_engine.dates.expression_parser import ExpressionParser
 from recollex_engine.dates.time_range import find_event_range, find_range
@@ -102,3 +102,37 @@ def test_every_word_of_the_future_is_found_by_its_words_and_its_expression(word,
     text = before + (word.upper() if upper else word) + " it"
     for words in (None, tense._words(text)):
         assert tense._FUTURE.found_in(text, words) or tense._ARRANGING.found_in(text, words)
+
+
+NUMBERS = st.lists(
+    st.sampled_from(
+        [
+            *(
+                "2023",
+                "1",
+                "12",
+                "90s",
+                "the 21st",
+                "the 2nd",
+                "x",
+                "\u00e9",
+                "_",
+                " ",
+                "/",
+                ".",
+                "-",
+            ),
+            "'",
+        ]
+    ),
+    max_size=6,
+).map("".join)
+
+
+@settings(deadline=None, max_examples=400)
+@given(NUMBERS)
+@example("the 21stx")
+@example("x.5/7")
+@example("_2023_")
+def test_every_number_that_may_be_a_time_is_a_sign(text):
+    assert time_words._YEAR(text) is None or time_words.may_hold_a_time(text)

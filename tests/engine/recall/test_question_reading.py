@@ -3,12 +3,14 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import recollex
 from recollex_engine.dates import time_range
 from recollex_engine.dates.time_range import find_range
-from recollex_engine.recall import question_reading
+from recollex_engine.dates.time_words import may_hold_a_time
+from recollex_engine.recall import question_reading, question_words
 from recollex_engine.recall.question_reading import LONGEST, forget_readings, read_question
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.question_cues import read_cues
@@ -20,6 +22,9 @@ WORDS = st.sampled_from(
         *("will", "we're", "going to", "plan to", "let's", "rescheduled", "reminded", "I'll"),
         *("can't wait", "won't", "booking", '"the red boat"', "in June", "next Friday.", "was"),
         *("an available room", "\u2019ll", "\u017fhall", "in two weeks", "3 pm", "\n"),
+        *("it's", "well-known", "Anne-Marie's", "zig--zag", "a_b", "3.5", "10,000", "don't"),
+        *("i.e.", "'90s", "1990s", "in 2023", "v2", "the 21stx", "3.4.", "12345", "x12/25"),
+        *("the user said", "Will,", "Agent", "May said", "Ann's-x", "-", "''", "q3", "12/25"),
     )
 )
 TEXTS = st.one_of(st.lists(WORDS, max_size=8).map(" ".join), st.text(max_size=60))
@@ -29,13 +34,17 @@ def micros(*day):
     return int(datetime(*day, tzinfo=UTC).timestamp()) * 1_000_000
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=300)
 @given(TEXTS, st.sampled_from((ENGLISH, GERMAN)))
+@example("Anne-Marie's well-known boat", ENGLISH)
+@example("What did the user say in 3.5 or 10,000?", ENGLISH)
 def test_a_question_reads_the_same_whether_it_is_new_or_recent(text, analyzer):
     forget_readings()
     new, recent = (read_question(analyzer, text) for _ in range(2))
     assert recent == new == question_reading._read(analyzer, text)
     assert (new.cues, new.parsed) == (read_cues(text), analyzer.query(text))
+    assert new.timeless is not may_hold_a_time(text)
+    assert not new.timeless or find_range(text, micros(2023, 5, 17)) is None
 
 
 @settings(deadline=None)
@@ -62,3 +71,33 @@ def test_only_questions_up_to_a_length_are_kept(length):
     kept = 1 if length <= LONGEST else 0
     assert question_reading._recent.cache_info().hits == kept
     assert time_range._recent.cache_info().hits == kept
+
+
+def test_the_memo_of_words_is_bounded_and_long_words_are_not_kept(monkeypatch):
+    monkeypatch.setattr(question_words, "_WORDS", 3)
+    memo = question_words.QuestionWords(ENGLISH)
+    for word in ("ann", "bo", "cy", "di", "x" * 40):
+        assert memo[word].names == word
+    assert list(memo) == ["di"]
+
+
+class Asked:
+    """A parser of times that keeps what it was asked."""
+
+    name = "asked"
+
+    def __init__(self):
+        self.texts = []
+
+    def find(self, text, now):
+        self.texts.append(text)
+
+
+def test_another_parser_reads_every_question(tmp_path):
+    parser = Asked()
+    preset = recollex.presets.Preset(name="asked", arms=("keyword",), time_parser=parser)
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(8)) as store:
+        alice = store.agent("alice")
+        alice.retain("Ann came.", embedding=[1.0] * 8)
+        alice.recall("Wer kam gestern?", preset=preset)
+    assert parser.texts == ["Wer kam gestern?"]

@@ -180,12 +180,14 @@ PIECES = (
     *("would", "wouldn't", "couldn\u2019t", "mightn", "should", "likely", "probably"),
     *("most", "recent", "last", "time", "latest", "newest", "first", "began", "started", "re"),
     *("when", "how", "long", "what", "date", "did", "tell me when"),
+    *("bayou know", "you know exactly", "find out", "which", "when?", "? when is", "day"),
     *("now", "these", "days", "still", "at the", "moment", "present", "anymore", "where"),
+    *("i.e.", "my memory", "i\u2019d", "let", "let\u2019s", "lets go", "recently", "my"),
     *("dog's", "x", "\u00fcber", "_", "'", "-", "1"),
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=400)
 @given(st.lists(st.sampled_from(PIECES), max_size=6), st.sampled_from([" ", "-", "'", "_", ", "]))
 def test_an_expression_is_left_out_only_where_it_could_not_match(pieces, between):
     text = between.join(pieces)
@@ -193,7 +195,7 @@ def test_an_expression_is_left_out_only_where_it_could_not_match(pieces, between
     found = read_cues(text)
     assert found.addressed is bool(cues._HEARER.search(folded))
     assert found.supposes is bool(cues._SUPPOSES.search(folded))
-    assert found.asks_when is bool(cues._ASKS_WHEN(folded))
+    assert found.asks_when is bool(cues._ASKS_WHEN.search(folded))
     assert found.present == ("" if found.supposes else cues._present(folded))
     assert found.order == bool(cues._LAST.search(folded)) - bool(cues._FIRST.search(folded))
     assert found.second_person is bool(cues._SECOND_PERSON.search(folded))
