@@ -146,10 +146,11 @@ def mask_within(
         high = min(low + TILE, n)
         if high - low == TILE and marked(out, low) == 0:
             continue
-        for m in range(low, high):
-            s, e = start[m], end[m]
+        starts, ends, part = start[low:high], end[low:high], out[low:high]
+        for m in range(part.shape[0]):  # of their own length, so several are compared at once
+            s, e = starts[m], ends[m]
             inside = (s >= least) & (s <= latest) & (e >= earliest) & (e <= last)
-            out[m] &= np.uint8(inside)
+            part[m] &= np.uint8(inside)
 
 
 @kernel

@@ -9,7 +9,7 @@ on where an index ends, on how the rows were written, or on the processor.
 
 import numpy as np
 
-from recollex_kernels.machine.bit_masks import TILE, above, lowest
+from recollex_kernels.machine.bit_masks import TILE, above, lowest, marked
 from recollex_kernels.machine.jit import F32, I32, U8, U16, U32, U64, kernel
 from recollex_kernels.machine.prefetch import prefetch, prefetch_row
 from recollex_kernels.machine.top_k import kth_greatest
@@ -106,6 +106,20 @@ def _first_limit(scores: F32, share: float) -> np.float32:
 
 
 @kernel
+def _any_allowed(memory_of_row: U32, first: int, size: int, allowed: U8) -> bool:
+    """Return whether a memory between those of ``size`` rows from ``first`` on is allowed.
+
+    Rows are in the order of their memories. Cost: one look at 64 memories, more if they are not.
+    """
+    low, end = int(memory_of_row[first]), int(memory_of_row[first + size - 1]) + 1
+    while low + TILE <= end and marked(allowed, low) == 0:
+        low += TILE
+    while low < end and allowed[low] == 0:
+        low += 1
+    return low < end
+
+
+@kernel
 def _proposed(
     signs: OneBit,
     chosen: U32,
@@ -120,8 +134,9 @@ def _proposed(
     """Return the ``most`` allowed rows of the greatest estimates, ascending. Ties: the lower row.
 
     The rows are those in ``chosen``; if it is empty, the ``count`` rows from ``first`` on. If
-    ``every`` row is allowed, none is looked up. A sample gives a first limit, so that most rows are
-    compared with nothing else; if fewer than ``most`` rows reach it, all rows are compared again.
+    ``every`` row is allowed, none is looked up. Blocks without an allowed row are skipped: a window
+    of time admits runs of rows. A sample gives a first limit, so that most rows are compared with
+    nothing else; if fewer than ``most`` rows reach it, all rows are compared again.
     """
     words = signs[0].shape[1]
     turned, spare = np.empty_like(query), np.empty_like(query)
@@ -150,6 +165,8 @@ def _proposed(
         n = 0
         for low in range(0, count, _BLOCK):
             size = min(_BLOCK, count - low)
+            if not (every or listed or _any_allowed(memory_of_row, first + low, size, allowed)):
+                continue
             _estimate(signs, chosen, first, low, size, planes, total, estimates, scratch)
             for part in range(0, size, TILE):
                 reached = above(estimates, part, limit)

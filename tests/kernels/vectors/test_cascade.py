@@ -63,6 +63,8 @@ def test_the_best_of_those_whose_estimates_are_the_greatest_twice(seed, grid, fl
     query = vectors[rng.integers(n)].astype(np.float32)
     memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
     allowed = rng.random(n) < rng.choice([1.0, 0.7, 0.02])
+    if seed % 2 == 0:  # a run of memories, as of a window of time
+        allowed &= np.abs(np.arange(n) - rng.integers(n)) < n // 5
     first = int(rng.integers(0, n) if rng.random() < 0.3 else 0)
     end = int(rng.integers(first, n + 1) if rng.random() < 0.3 else n)
     k, proposed = int(rng.choice([0, 1, 10, 5000])), int(rng.choice([1, 30, 5000]))
