@@ -156,12 +156,14 @@ class Transaction:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        operations, notes = self._operations, self._notes
+        self._operations, self._notes = [], []  # `facts` keeps this object, and it keeps `facts`
         if kind is None:
             where = [
                 f"operation {place} ({operation.word})"
-                for place, operation in enumerate(self._operations, 1)
+                for place, operation in enumerate(operations, 1)
             ]
-            self._agent.writable().transact(self._operations, self._notes, self._recorded_at, where)
+            self._agent.writable().transact(operations, notes, self._recorded_at, where)
 
 
 def alone(agent: AgentOrCut) -> Submit:

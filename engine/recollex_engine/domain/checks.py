@@ -56,6 +56,8 @@ def check_text(value: object, name: str, limit: int) -> None:
         raise InputError(
             f"{name} may have up to {limit:,} characters, got {len(value):,}: split it"
         )
+    if value.isascii():
+        return
     try:
         value.encode()
     except UnicodeEncodeError as error:

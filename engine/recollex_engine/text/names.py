@@ -197,6 +197,8 @@ def fold_text(text: str) -> str:
     >>> fold_text("I met  Dr. O\u2019Neil")
     "i met dr o'neil"
     """
+    if text.isascii():  # as most names are: nothing to decompose
+        return " ".join(text.lower().replace(".", " ").split())
     folded = unicodedata.normalize("NFKD", text).casefold()
     if not folded.isascii():
         folded = "".join(c for c in folded if not unicodedata.combining(c))

@@ -62,7 +62,33 @@ class FactDraft:
         self._merged: list[tuple[int, int]] = []  # those of ``_links`` that a split may part
         self._parted: set[int] = set()  # the sources of recorded merges that are parted
         self._events = EventDraft(self._staging)
-        self._add: dict[type, Callable[[Any], None]] = {
+
+    def add(
+        self,
+        operations: Sequence[say.Operation],
+        notes: Sequence[dict[str, str]],
+        where: Sequence[str] | None = None,
+    ) -> None:
+        """Stage operations, in order; ``notes`` hold for each operation who makes it and why.
+
+        ``where`` names each operation in a file or a call. If it is given, an error is an
+        `OperationError` that names the refused operation.
+        """
+        ids = [each.id for each in operations if isinstance(each, say.UpsertEdge)]
+        self.columns.dictionary["fact_ids"].seek(ids)
+        stage = self._methods()
+        for place, operation in enumerate(operations):
+            self._staging.note = notes[place]
+            try:
+                stage[type(operation)](operation)
+            except InputError as error:
+                if where is None:
+                    raise
+                raise OperationError(where[place], error) from error
+
+    def _methods(self) -> dict[type, Callable[[Any], None]]:
+        """Return what stages each kind of operation; kept, it would keep the draft: a cycle."""
+        return {
             Retain: self._retain,
             Forget: self._close,
             Archive: self._close,
@@ -81,28 +107,6 @@ class FactDraft:
             say.UpsertEpisode: self._events.upsert_episode,
             say.Undo: self._undo,
         }
-
-    def add(
-        self,
-        operations: Sequence[say.Operation],
-        notes: Sequence[dict[str, str]],
-        where: Sequence[str] | None = None,
-    ) -> None:
-        """Stage operations, in order; ``notes`` hold for each operation who makes it and why.
-
-        ``where`` names each operation in a file or a call. If it is given, an error is an
-        `OperationError` that names the refused operation.
-        """
-        ids = [each.id for each in operations if isinstance(each, say.UpsertEdge)]
-        self.columns.dictionary["fact_ids"].seek(ids)
-        for place, operation in enumerate(operations):
-            self._staging.note = notes[place]
-            try:
-                self._add[type(operation)](operation)
-            except InputError as error:
-                if where is None:
-                    raise
-                raise OperationError(where[place], error) from error
 
     # -- memories --------------------------------------------------------------------------------
 
@@ -281,10 +285,9 @@ class FactDraft:
         self._open("upsert_edge", operation.id, content, names, operation.embed)
 
     def _object(self, value: Object, names: list[tuple[str, str, int]]) -> dict[str, Any]:
-        record = to_record(value)
-        if "entity" not in record:
-            return record
-        return {"entity": self._staging.entity(record["entity"], names)}
+        if isinstance(value, str):
+            return {"entity": self._staging.entity(value, names)}
+        return to_record(value)
 
     def _retro_correct(self, operation: say.RetroCorrect) -> None:
         found = self._staging.fact(operation.id)

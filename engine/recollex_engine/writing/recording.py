@@ -131,7 +131,9 @@ def record_operations(
     link = context.embedder.thresholds.link
     with gc_paused(len(operations) >= BATCH):
         draft = writer.transact(fill, vectors, context.recorded_at, link, as_of)
-    return sum(kind != SURFACE for kind, _ in draft.operations)
+        recorded = sum(kind != SURFACE for kind, _ in draft.operations)
+        del draft  # the collector need not look at what is gone
+    return recorded
 
 
 def add_surfaces(context: WriteContext, progress: Progress | None = None) -> int:

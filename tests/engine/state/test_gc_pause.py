@@ -69,3 +69,20 @@ def test_it_stays_out_of_the_way_while_a_log_is_read(tmp_path):
             gc.callbacks.remove(noted)
         assert store.agent("a").stats().memories == 200
     assert len(passes) < 30  # two a pass: ten were found, and eighty where it was not paused
+
+
+def test_a_transaction_of_facts_leaves_the_collector_nothing(tmp_path):
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(8)) as store:
+        alice = store.agent("alice")
+        found = []
+        for day in range(3):
+            gc.collect()
+            gc.disable()
+            try:
+                with alice.transaction() as tx:
+                    for place in range(200):
+                        tx.facts.add(f"Ann {place}", "met", f"Ben {day}")
+                found.append(gc.collect())
+            finally:
+                gc.enable()
+    assert found[-1] < 50, found
