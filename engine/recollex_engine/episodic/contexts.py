@@ -1,9 +1,10 @@
 """What a tool returns: gists and facts, as one cut shows them, within a token limit (REMem 3.2)."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -12,14 +13,33 @@ from recollex_engine.domain.qualifiers import POINT, RECORD, qualifiers
 from recollex_engine.domain.schema import EVIDENCE
 from recollex_engine.domain.surfaces import object_text
 from recollex_engine.facts.facts import Fact
-from recollex_engine.recall.memory import Memory
+from recollex_engine.recall.memory import Memory, columns_of
 from recollex_engine.text.token_counter import TokenCounter
 
 GISTS, FACTS = "Gists:", "Facts:"
+AROUND = 128
+"""More than the bytes of a line beside its texts: of two times, with their names, and a place."""
+
+
+class Uncounted:
+    """Counts tokens when they are first asked for: to count takes as long as to find."""
+
+    __slots__ = ("_count",)
+    _count: Callable[[], int]
+
+    if not TYPE_CHECKING:  # a type checker sees only the fields
+
+        def __getattr__(self, name: str) -> int:
+            """Count the tokens, and keep their number."""
+            if name != "tokens":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            tokens = self._count()
+            object.__setattr__(self, name, tokens)
+            return tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contexts:
+class Contexts(Uncounted):
     """Gists and facts that a tool found, best first, or in the order that was asked for.
 
     gists: memories; facts: each with the ids of its evidence. count: the number of an aggregation,
@@ -132,8 +152,32 @@ def within_limit(
 ) -> Contexts:
     """Return as many gists and facts as fit, in turns, each list in its order.
 
-    One that does not fit is left out, and later ones may fit. The headings count.
+    One that does not fit is left out, and later ones may fit. The headings count. If everything
+    fits in any case, tokens are counted when they are asked for.
     """
+    contexts = {"max_tokens": max_tokens, "token_counter": cost.name, **told}
+    if max_tokens is None or cost.most(gists, facts) <= max_tokens:
+        whole = Contexts(gists=tuple(gists), facts=tuple(facts), **contexts)
+        object.__setattr__(whole, "_count", lambda: _counted(gists, facts, None, cost, told)[1])
+        object.__delattr__(whole, "tokens")
+        return whole
+    kept, total = _counted(gists, facts, max_tokens, cost, told)
+    return Contexts(
+        gists=tuple(gists[place] for place in kept[GISTS]),
+        facts=tuple(facts[place] for place in kept[FACTS]),
+        tokens=total,
+        **contexts,
+    )
+
+
+def _counted(
+    gists: Sequence[Memory],
+    facts: Sequence[Fact],
+    max_tokens: int | None,
+    cost: "Costs",
+    told: Mapping[str, Any],
+) -> tuple[dict[str, list[int]], int]:
+    """Return the places of the gists and facts that fit, and their tokens in all."""
     marked = any(gist.source is not None for gist in gists)
     costs = {
         GISTS: [cost.gist(each, marked) for each in gists],
@@ -151,14 +195,7 @@ def within_limit(
             if max_tokens is None or total + more <= max_tokens:
                 kept[name].append(place)
                 total += more
-    return Contexts(
-        gists=tuple(gists[place] for place in kept[GISTS]),
-        facts=tuple(facts[place] for place in kept[FACTS]),
-        tokens=total,
-        max_tokens=max_tokens,
-        token_counter=cost.name,
-        **told,
-    )
+    return kept, total
 
 
 @dataclass(frozen=True)
@@ -183,12 +220,32 @@ class Costs:
         """Return the tokens of lines, each with its line end."""
         return self.counter.count_many([f"{line}\n" for line in lines]) if lines else []
 
+    def most(self, gists: Sequence[Memory], facts: Sequence[Fact]) -> float:
+        """Return a number that the tokens do not exceed, without counting; infinity for unknown.
+
+        A token of cl100k_base is a byte or more.
+        """
+        if not self.counter.is_of_bytes:
+            return math.inf
+        columns = columns_of(gists)
+        if columns is None or any(columns.trust):
+            tokens = sum([self._undated(gist, True) for gist in gists])
+        else:
+            tokens = sum(columns.tokens) + (self.number + self.dated.date) * len(gists)
+        for fact in facts:
+            for text in (fact.subject, fact.predicate, object_text(fact.object)):
+                tokens += len(text) if text.isascii() else len(text.encode())
+        return tokens + sum(self.heads.values()) + AROUND * (1 + len(gists) + len(facts))
+
     def gist(self, gist: Memory, marked: bool) -> int:
         """Return the tokens of a gist's line."""
-        head = self.dated.marked(gist.source, gist.trust) if marked else self.dated.date
-        tokens = self.number + head + gist.tokens
-        resolved = resolved_time(gist)
+        tokens, resolved = self._undated(gist, marked), resolved_time(gist)
         return tokens + self.counter.count(f" ({resolved})") if resolved else tokens
+
+    def _undated(self, gist: Memory, marked: bool) -> int:
+        """Return the tokens of a gist's line without the time that its text names."""
+        head = self.dated.marked(gist.source, gist.trust) if marked else self.dated.date
+        return self.number + head + gist.tokens
 
 
 @lru_cache(maxsize=16)

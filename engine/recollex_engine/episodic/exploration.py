@@ -14,7 +14,7 @@ from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_counts import distinct_values
 from recollex_engine.facts.fact_selection import FactConditions, Page, count, select
 from recollex_engine.facts.fact_view import Ordinals
-from recollex_engine.facts.facts import read_fact
+from recollex_engine.facts.facts import read_facts
 from recollex_engine.facts.surface_search import search_surfaces
 from recollex_engine.recall.lookups import ordinal
 from recollex_engine.recall.memory import read_memories
@@ -71,7 +71,7 @@ def find_gist_contexts(
     versions = list(dict.fromkeys([*own.tolist(), *others.tolist()]))
     return within_limit(
         read_memories(graph.view, gists),
-        [read_fact(graph.facts, version) for version in versions[:MOST]],
+        read_facts(graph.facts, versions[:MOST]),
         max_tokens,
         graph.costs,
         matched=len(versions),
@@ -83,7 +83,7 @@ def find_entity_contexts(graph: MemoryGraph, pattern: Pattern, max_tokens: int |
     conditions = _conditions(graph, pattern)
     page = Page(limit=MOST if pattern.limit is None else pattern.limit, offset=pattern.offset)
     versions = _page(graph, conditions, pattern.ordering, page)
-    facts = [read_fact(graph.facts, version) for version in versions]
+    facts = read_facts(graph.facts, versions)
     return within_limit(
         read_memories(graph.view, _cited(graph, versions)),
         facts,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from recollex_engine.domain.intervals import EVERY, Box
 from recollex_engine.episodic.contexts import Contexts, within_limit
 from recollex_engine.episodic.memory_graph import MemoryGraph
-from recollex_engine.facts.facts import Fact, read_fact
+from recollex_engine.facts.facts import Fact, read_facts
 from recollex_engine.facts.surface_arms import Asked, SurfaceArms
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import ANY_COSINE, ArmList, Mask
@@ -96,15 +96,10 @@ def _gists(
         return []
     found = arm(graph.gists(window), SPARE * limit)
     memories = found.memories.tolist()
-    replaced: set[int] = set()
-    kept: list[int] = []
-    for place, memory in enumerate(memories):
-        replaced.update(graph.sources([memory]))
-        if memory not in replaced:
-            kept.append(place)
-    kept = [place for place in kept if memories[place] not in replaced][:limit]
-    ranking = Ranking(found.memories, found.scores.astype(np.float64), {}).kept(kept)
-    return read_memories(graph.view, ranking.memories.tolist(), ranking)
+    replaced = set(graph.sources(memories))
+    kept = [place for place, memory in enumerate(memories) if memory not in replaced][:limit]
+    ranking = Ranking(found.memories[kept], found.scores[kept].astype(np.float64), {})
+    return read_memories(graph.view, ranking.memories, ranking)
 
 
 def _facts(
@@ -127,5 +122,5 @@ def _facts(
             versions = versions[graph.versions_within(versions, window)]
         shown = view.visible(versions)[:limit].tolist()
         if len(shown) == limit or len(found.memories) < budget:
-            return [read_fact(view, version) for version in shown]
+            return read_facts(view, shown)
         budget *= 4

@@ -11,7 +11,7 @@ version of an id is open after any operation, so a cut never sees two versions o
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -179,6 +179,18 @@ class FactView:
             )
             self._names[entity] = name
         return name
+
+    def read_names(self, entities: Iterable[int]) -> None:
+        """Read the names of entities, which `entity_name` then knows, at once: 0.3 us each."""
+        linked, known, head = self.state.linked, self._names, self.tables.heads["node_entity"]
+        plain = [
+            each
+            for each in dict.fromkeys(entities)
+            if each not in known
+            and each not in linked
+            and (each >= len(head) or head[each] == NONE)
+        ]
+        known.update(zip(plain, self.columns.first_names(plain), strict=True))
 
     def newest_node(self, entity: int) -> int | None:
         """Return the newest covered record of an entity; None if there is none."""

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Any, overload
 
 import numpy as np
 
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.intervals import Moments, relation, to_moments
-from recollex_engine.domain.literals import KINDS, TIME, Mention, Source, from_column
+from recollex_engine.domain.literals import ENTITY, KINDS, TIME, Mention, Source, from_column
 from recollex_engine.domain.trust import LEVELS
 from recollex_engine.domain.zones import in_zone
 from recollex_engine.facts.conflicts import conflicts_of, overlap
@@ -17,7 +18,7 @@ from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.state.chain import NONE
 
 FEW = 4
-"""Up to so many ids are read one by one, which takes less time than to gather them."""
+"""Up to so many ids or facts are read one by one, which takes less time than to gather them."""
 
 Value = str | int | float | bool | datetime | Mention
 
@@ -160,29 +161,86 @@ class Fact:
         }
 
 
+_READ = (
+    *("fact_id", "fact_subject", "fact_kind", "fact_object", "fact_predicate", "fact_zone"),
+    *("fact_start", "fact_end", "fact_confidence", "fact_op", "fact_closed_by"),
+)
+"""The columns that a fact is made of."""
+
+
 def read_fact(view: FactView, version: int, id: str | None = None) -> Fact:
     """Return one version; ``id``: its id if the caller knows it. Cost: about 7 us."""
-    data, columns = view.data, view.columns
-    start, end = view.recorded(version)
-    evidence = view.numbers("fact_evidence", "fact_evidence_end", version)
-    kind = data("fact_kind")[version]
+    data = view.data
+    row = [data(name)[version] for name in _READ]
     if id is None:
-        id = columns.dictionary["fact_ids"].string(data("fact_id")[version])
+        id = view.columns.dictionary["fact_ids"].string(row[0])
+    cited = view.numbers("fact_evidence", "fact_evidence_end", version)
+    return _made(view, version, id, row, _memory_ids(view, cited))
+
+
+def read_facts(view: FactView, versions: Sequence[int]) -> list[Fact]:
+    """Return versions, in their order, each as `read_fact` does. Cost: about 4 us each.
+
+    A column is read for all of them at once: the processor waits for several places together.
+    """
+    if len(versions) <= FEW:
+        return [read_fact(view, version) for version in versions]
+    held, places = view.columns.column, np.asarray(versions, np.int64)
+    columns = [held[name].buffer.take(places) for name in _READ]
+    ids, subjects, kinds, objects = columns[:4]
+    view.read_names([*subjects.tolist(), *objects[kinds == ENTITY].tolist()])
+    return [
+        _made(view, *of)
+        for of in zip(
+            versions,
+            view.columns.dictionary["fact_ids"].strings(ids),
+            zip(*(column.tolist() for column in columns), strict=True),
+            _evidence(view, places),
+            strict=True,
+        )
+    ]
+
+
+def _made(
+    view: FactView, version: int, id: str, row: Sequence[Any], evidence: tuple[str, ...]
+) -> Fact:
+    """Return a version of the values of `_READ` and the ids of its evidence."""
+    _, subject, kind, number, predicate, zone, start, end, confidence, op, closed = row
+    name, label, at = view.entity_name, view.columns.known_label, view.data("op_recorded_at")
+    if kind == ENTITY:
+        object: Value = name(number)
+    elif kind == TIME:
+        object = in_zone(number, view.columns.label(zone))
+    else:
+        object = from_column(kind, number, label, name)
+    recorded = from_micros(at[op - 1])
+    until = from_micros(at[closed - 1]) if 0 < closed <= view.op else None
     return Fact(
         id=id,
-        subject=view.entity_name(data("fact_subject")[version]),
-        predicate=columns.known_label(data("fact_predicate")[version]),
-        object=in_zone(data("fact_object")[version], columns.label(data("fact_zone")[version]))
-        if kind == TIME
-        else from_column(kind, data("fact_object")[version], columns.known_label, view.entity_name),
+        subject=name(subject),
+        predicate=label(predicate),
+        object=object,
         kind=KINDS[kind],
-        valid=to_moments(data("fact_start")[version], data("fact_end")[version]),
-        recorded=(from_micros(start), None if end is None else from_micros(end)),
-        evidence=_memory_ids(view, evidence) if evidence else (),
-        confidence=data("fact_confidence")[version],
+        valid=to_moments(start, end),
+        recorded=(recorded, until),
+        evidence=evidence,
+        confidence=confidence,
         version=version,
         view=view,
     )
+
+
+def _evidence(view: FactView, versions: Ordinals) -> list[tuple[str, ...]]:
+    """Return the ids of the evidence of each version."""
+    ends, cited = view.columns.column["fact_evidence_end"].buffer, view.data("fact_evidence")
+    firsts = ends.take(versions - 1, mode="clip")
+    firsts[versions == 0] = 0
+    spans = list(zip(firsts.tolist(), ends.take(versions).tolist(), strict=True))
+    memories = [memory for first, end in spans for memory in cited[first:end].tolist()]
+    if not memories:
+        return [()] * len(spans)
+    ids = iter(_memory_ids(view, memories))
+    return [tuple(islice(ids, end - first)) for first, end in spans]
 
 
 def read_conflict(view: FactView, version: int, other: int) -> Conflict:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import OPEN_END, from_micros
@@ -130,10 +131,20 @@ _set_columns, _set_place, _set_id, _set_text = (
 
 
 def read_memories(
-    view: View, memories: Sequence[int], ranking: Ranking | None = None
+    view: View, memories: Sequence[int] | npt.NDArray[np.uint32], ranking: Ranking | None = None
 ) -> list[Memory]:
     """Return memories of ``view`` by their ordinals, with their ranking; see `looked_at`."""
     return looked_at(MemoryColumns(view, memories, ranking))
+
+
+def columns_of(memories: Sequence[Memory]) -> MemoryColumns | None:
+    """Return the columns of memories that `read_memories` returned as one list; None for others.
+
+    A column of all costs less than a field of each.
+    """
+    found = {getattr(each, "_columns", None) for each in memories}
+    columns = found.pop() if len(found) == 1 else None
+    return None if columns is None or len(columns) != len(memories) else columns
 
 
 def read_memory(view: View, memory: int) -> Memory:

@@ -216,6 +216,11 @@ class Columns:
             name = self._entity_names[entity] = self.dictionary["labels"].string(label)[2:]
         return name
 
+    def first_names(self, entities: Sequence[int]) -> list[str]:
+        """Return the names by which entities were first recorded, see `entity_name`."""
+        labels = self.array("entity_name")[np.array(entities, np.int64)]
+        return [text[2:] for text in self.dictionary["labels"].strings(labels)]
+
     def tags(self, memory: int) -> list[str]:
         """Return the tags of a memory, in the order in which they were given."""
         first, end = self.array("label_offset")[memory : memory + 2].tolist()

@@ -58,6 +58,11 @@ class TokenCounter:
         self._count = count
         self._count_joined = count_joined
 
+    @property
+    def is_of_bytes(self) -> bool:
+        """Whether a token stands for one byte or more of a text in UTF-8."""
+        return self.name == ENCODING
+
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, 0 if it is empty.
 

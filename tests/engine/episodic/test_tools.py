@@ -4,11 +4,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import recollex
+from recollex_engine.domain.prompt_lines import LineCosts
+from recollex_engine.episodic.contexts import Costs, costs_of, within_limit
 from recollex_engine.errors import InputError
+from recollex_engine.text.token_counter import ENCODING, TokenCounter
 from tests.bindings.word_vectors import WordVectors
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -236,6 +239,33 @@ def test_a_prompt_stays_within_its_tokens(alice, most):
         assert found.max_tokens == most
     whole = alice.tools.find_entity_contexts("Ann", max_tokens=None)
     assert len(whole.facts) == len(whole.gists) == 20
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.text(min_size=1, max_size=60).filter(str.strip), min_size=1, max_size=4), day,
+       st.one_of(st.none(), st.integers(1, 10**6)))  # fmt: skip
+@example(["\U0001fae0" * 300], None, None)
+def test_tokens_that_are_counted_later_are_those_that_are_counted_at_once(
+    store, texts, start, length
+):
+    agent = store.agent(f"counted-{next(numbers)}")
+    for text in texts:
+        gist = agent.retain(f"{text} It was last Friday.", event_at=START)
+        agent.facts.add("Ann \u1ea5", "said", recollex.Text(text), valid=span(start, length),
+                        evidence=gist)  # fmt: skip
+    found = agent.tools.find_entity_contexts("Ann \u1ea5", max_tokens=None)
+    counter = TokenCounter(ENCODING, lambda text: len(text.encode()))  # as many as there can be
+    costs = costs_of(counter, LineCosts(lambda: counter))
+    gists, facts = list(found.gists), list(found.facts)
+    assert gists and len(facts) == len(set(texts))
+    later = within_limit(gists, facts, 10**6, costs, matched=len(facts))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Costs, "most", lambda *_: float("inf"))
+        at_once = within_limit(gists, facts, 10**6, costs, matched=len(facts))
+        less = within_limit(gists, facts, at_once.tokens - 1, costs)
+    assert costs.most(gists, facts) >= at_once.tokens
+    assert later.to_dict() == at_once.to_dict() and later == at_once
+    assert within_limit(gists, facts, at_once.tokens - 1, costs) == less != at_once
 
 
 def test_an_empty_agent_says_so(alice):
