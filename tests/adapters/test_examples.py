@@ -32,6 +32,7 @@ NEEDS = {
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_in_docstrings_say_what_happens(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # their folders go with the test's
     if name in NEEDS:
         pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is not installed")
     module = importlib.import_module(f"recollex.adapters.{name}")
