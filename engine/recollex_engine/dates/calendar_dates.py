@@ -244,7 +244,7 @@ class CalendarDateParser(MonthDayParser):
         """Read "May 7, 2023", "May 7-9", "May the 7th", "May 2023", "May"."""
         after = self.after_month(i)
         verb = self.texts[i] in ("may", "march") and not self.tokens.capital(i)
-        if self.word(after) == "the":
+        if self.words[after] == "the":
             spelled = None if verb else self.spelled_day(after + 1)
             if spelled is not None and spelled[0] <= _MONTH_LENGTHS[m - 1]:
                 return self._in_year(spelled[1], _day_range(m, spelled[0], spelled[0]))
@@ -262,7 +262,7 @@ class CalendarDateParser(MonthDayParser):
                 after += 2
             if not 1 <= first <= last <= _MONTH_LENGTHS[m - 1]:
                 return None
-            if verb and self.word(after + 1) and not self.tokens.capital(after + 1):
+            if verb and self.words[after + 1] and not self.tokens.capital(after + 1):
                 return None
             return self._in_year(after + 1, _day_range(m, first, last))
         year = self.year_at(after)

@@ -135,11 +135,16 @@ class Tokens:
         """Return where token `first` starts and token `last` ends."""
         if self._matches is not None:
             return self._matches[first].start(), self._matches[last].end()
-        spans = _SIMPLE.finditer(self._text)
-        start = end = next(islice(spans, first, None)).span()
-        if last > first:
-            end = next(islice(spans, last - first - 1, None)).span()
-        return start[0], end[1]
+        if "'" in self._text:  # an 's was left out somewhere
+            spans = list(islice(_SIMPLE.finditer(self._text), last + 1))
+            return spans[first].start(), spans[last].end()
+        end = 0
+        for said in self._said[:first]:
+            end = self._text.index(said, end) + len(said)
+        start = end = self._text.index(self._said[first], end)
+        for said in self._said[first : last + 1]:
+            end = self._text.index(said, end) + len(said)
+        return start, end
 
     def __len__(self) -> int:
         return len(self.texts)

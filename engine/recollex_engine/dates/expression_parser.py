@@ -12,7 +12,7 @@ from recollex_engine.dates.periods import Period
 OfYear = Callable[[int], Period]
 Looking = Literal["past", "nearest", "future"]
 
-_AFTER_END = ("",) * 8
+_AFTER_END = ("",) * 16
 _YEARS = 8
 """How far from this year an occurrence is looked for: 29 February needs eight."""
 
@@ -54,6 +54,7 @@ class ExpressionParser:
     """The base of the parsers: the `tokens` of a text that was said at the local time `now`.
 
     words: the texts of the words, "" for other tokens and some places after the end.
+    held: the texts of all tokens.
     looking: how to choose the year of "in June" and the day of "on Friday". "past": the latest that
     has begun. "future": the next that is not over. "nearest": the nearer of these two, and the
     latest weekday.
@@ -73,6 +74,7 @@ class ExpressionParser:
         self.tokens = tokens
         self.texts = tokens.texts
         self.words = [*tokens.words, *_AFTER_END]
+        self.held = {*tokens.texts}
         self.now = now
         self.today = now.date()
         self.looking = looking
@@ -163,10 +165,10 @@ class ExpressionParser:
         if i >= len(self.texts):
             return None
         opened = self.texts[i]
-        if opened in (",", "(") or (opened in ("of", "in") and self.word(i)):
+        if opened in (",", "(") or (opened in ("of", "in") and self.words[i]):
             i += 1
-        if self.word(i) in ("last", "this", "next") and self.word(i + 1) == "year":
-            return self.today.year + {"last": -1, "this": 0, "next": 1}[self.word(i)], i + 2
+        if self.words[i] in ("last", "this", "next") and self.words[i + 1] == "year":
+            return self.today.year + {"last": -1, "this": 0, "next": 1}[self.words[i]], i + 2
         short = i < len(self.texts) and self.texts[i] == "'"
         i += short
         if not self.is_kind(i, "number") or self.counts(i + 1):
@@ -181,7 +183,7 @@ class ExpressionParser:
 
     def before_christ(self, i: int) -> bool:
         """Return whether token `i` says that the year before it is before Christ."""
-        return self.word(i) in _BEFORE_CHRIST
+        return self.words[i] in _BEFORE_CHRIST
 
 
 def fixed(after: int, period: Period) -> Expression:

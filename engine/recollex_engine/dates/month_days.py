@@ -17,7 +17,7 @@ class MonthDayParser(ExpressionParser):
 
     def month(self, i: int) -> int | None:
         """Return the number of the month that token `i` names, None if it names none."""
-        name = self.word(i)
+        name = self.words[i]
         if name in SHORT_MONTHS:
             # "dec" and "mar" have other meanings: with a capital or a number they are months
             numbered = self.is_kind(i + 1, "number") or self.is_kind(i + 1, "ordinal")
@@ -33,7 +33,7 @@ class MonthDayParser(ExpressionParser):
         "and" needs "between" before the first day, or the next day after it.
         """
         to = self.texts[i] if i < len(self.texts) else ""
-        at = i + 1 + (self.word(i + 1) == "the")
+        at = i + 1 + (self.words[i + 1] == "the")
         if not self.is_day(at):
             return None
         last = self.day_number(at)
@@ -54,21 +54,21 @@ class MonthDayParser(ExpressionParser):
     def after_month(self, i: int) -> int:
         """Return the token after the month ``i``, and after its stop if a date goes on there."""
         after = i + 1
-        if self.word(i) not in SHORT_MONTHS or not self.is_stop(after):
+        if self.words[i] not in SHORT_MONTHS or not self.is_stop(after):
             return after
         day = self.is_kind(after + 1, "number") or self.is_kind(after + 1, "ordinal")
-        the = self.word(after + 1) == "the" and self.is_kind(after + 2, "ordinal")
+        the = self.words[after + 1] == "the" and self.is_kind(after + 2, "ordinal")
         comma = self.year_at(after + 1) is not None
         return after + 1 if day or the or comma else after
 
     def spelled_day(self, i: int) -> tuple[int, int] | None:
         """Return (day, next token) of "third", "twenty-first"."""
-        tens = {"twenty": 20, "thirty": 30}.get(self.word(i))
+        tens = {"twenty": 20, "thirty": 30}.get(self.words[i])
         if tens:
             at = i + 1 + (i + 1 < len(self.texts) and self.texts[i + 1] in DASHES)
-            units = SPELLED_DAYS.get(self.word(at), 10)
+            units = SPELLED_DAYS.get(self.words[at], 10)
             return (tens + units, at + 1) if units < 10 and tens + units <= 31 else None
-        day = SPELLED_DAYS.get(self.word(i))
+        day = SPELLED_DAYS.get(self.words[i])
         return (day, i + 1) if day else None
 
     def between(self, i: int) -> bool:

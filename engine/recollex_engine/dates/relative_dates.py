@@ -49,6 +49,8 @@ _PARTS = frozenset(
 )
 _OFFSETS = _COUNTS | {"last", *UNITS, *WEEKDAYS, *PARTS_OF_DAY}
 _RELATIVE = LAST | NEXT | {"this", "current"}
+# A text has one of these if "in" does not count ("in two weeks") and yet something does.
+_STEPPING = frozenset({"before", "after", "following", "prior", "ago", "from"})
 _FIRST = NAMES_OF_DATES | _PARTS | _OFFSETS | _RELATIVE | {*_DAYS, "the", "in"}
 
 
@@ -74,8 +76,7 @@ class RelativeDateParser(CalendarDateParser):
         return (
             (self._day(i) if name in _DAYS else None)
             or (self._part(i, depth) if name in _PARTS else None)
-            or (self._offset(i, depth) if name in _OFFSETS else None)
-            or (self._ago(i) if name in _COUNTS or name == "in" else None)
+            or (self._step(i, depth) if name in _OFFSETS or name == "in" else None)
             or (self._relative(i) if name in _RELATIVE else None)
             or self.calendar_date(i)
         )
@@ -87,25 +88,31 @@ class RelativeDateParser(CalendarDateParser):
             return None
         if kind == "ordinal" and (part := self._part(i, depth)):
             return part
-        if kind == "number" and (counted := self._offset(i, depth) or self._ago(i)):
+        if kind == "number" and (counted := self._step(i, depth)):
             return counted
         return self.calendar_date(i)
+
+    def _step(self, i: int, depth: int) -> Expression | None:
+        """Return what is counted from now or another date; None without a word that counts so."""
+        if _STEPPING.isdisjoint(self.held):
+            return self._ago(i) if self.words[i] == "in" else None
+        return self._offset(i, depth) or self._ago(i)
 
     # Days and units counted from now
 
     def _day(self, i: int) -> Expression:
-        day = self.today + timedelta(days=_DAYS[self.word(i)])
-        if self.word(i) == "tonight":
+        day = self.today + timedelta(days=_DAYS[self.words[i]])
+        if self.words[i] == "tonight":
             return fixed(i + 1, hours(day, "night"))
         return self.with_part_of_day(i + 1, day)
 
     def _count(self, i: int) -> tuple[int, int, int] | None:
         """Return (fewest, most, next token) of "two", "a couple of", "a few", "several", "12"."""
-        if self.word(i) == "a" and self.word(i + 1) in ("few", "couple"):
+        if self.words[i] == "a" and self.words[i + 1] in ("few", "couple"):
             i += 1
-        name = self.word(i)
+        name = self.words[i]
         if name == "couple":
-            return 2, 2, i + 2 if self.word(i + 1) == "of" else i + 1
+            return 2, 2, i + 2 if self.words[i + 1] == "of" else i + 1
         if name in ("few", "several"):
             return (2, 5, i + 1) if name == "few" else (3, 7, i + 1)
         number = NUMBERS.get(name) or (int(self.texts[i]) if self.is_kind(i, "number") else 0)
@@ -113,19 +120,19 @@ class RelativeDateParser(CalendarDateParser):
 
     def _ago(self, i: int) -> Expression | None:
         """Read "two weeks ago", "a year from now"; "in two weeks" in a text about the future."""
-        ahead = self.word(i) == "in" and self.looking == "future"
+        ahead = self.words[i] == "in" and self.looking == "future"
         if ahead and not _NEGATIONS.isdisjoint(self.texts[max(0, i - 6) : i]):
             return None  # "we haven't talked in two weeks"
         count = self._count(i + ahead)
-        name = UNITS.get(self.word(count[2])) if count else None
+        name = UNITS.get(self.words[count[2]]) if count else None
         if count is None or name is None:
             return None
         fewest, most, after = count[0], count[1], count[2] + 1
-        if self.word(after) == "or" and self.word(after + 1) == "so":
+        if self.words[after] == "or" and self.words[after + 1] == "so":
             after += 2
-        if self.word(after) == "ago":
+        if self.words[after] == "ago":
             return fixed(after + 1, self._away(self.today, name, fewest, most, -1))
-        if self.word(after) == "from" and self.word(after + 1) in ("now", "today"):
+        if self.words[after] == "from" and self.words[after + 1] in ("now", "today"):
             return fixed(after + 2, self._away(self.today, name, fewest, most, 1))
         if ahead:
             return fixed(after, self._away(self.today, name, fewest, most, 1))
@@ -146,14 +153,14 @@ class RelativeDateParser(CalendarDateParser):
 
     def _relative(self, i: int) -> Expression | None:
         """Read "last week", "this summer", "next Friday", "the past few days"."""
-        which = self.word(i)
+        which = self.words[i]
         sign = -1 if which in LAST else 1 if which in NEXT else 0
         if not sign and which not in ("this", "current"):
             return None
         count = self._count(i + 1) if sign else None
-        name = self.word(i + 1)
-        if count and self.word(count[2]) in UNITS:
-            return self._rolling(count[2] + 1, UNITS[self.word(count[2])], count[1], sign)
+        name = self.words[i + 1]
+        if count and self.words[count[2]] in UNITS:
+            return self._rolling(count[2] + 1, UNITS[self.words[count[2]]], count[1], sign)
         if which == "past" and name in ("day", "week", "month", "quarter", "year", "decade"):
             return self._rolling(i + 2, name, 1, sign)
         if name in UNITS and name not in ("day", "minute", "hour") and not name.endswith("s"):
@@ -209,16 +216,16 @@ class RelativeDateParser(CalendarDateParser):
 
     def _part(self, i: int, depth: int) -> Expression | None:
         """Read "early June", "the end of 2022", "the second week of June", "the evening of ..."."""
-        name = self.word(i)
-        if (name, self.word(i + 1)) in EARLY_AND_LATE:
-            return self._part_of(i + 1, (name, self.word(i + 1)), depth)
+        name = self.words[i]
+        if (name, self.words[i + 1]) in EARLY_AND_LATE:
+            return self._part_of(i + 1, (name, self.words[i + 1]), depth)
         if name in THIRDS:
             return self._thirds(i, depth)
-        if name in THIRDS_OF and self.word(i + 1) == "of":
+        if name in THIRDS_OF and self.words[i + 1] == "of":
             return self._sliced(self._whole(i + 2, depth), THIRDS_OF[name], 3)
         if name in PARTS_OF_DAY:
             return self._part_of(i, name, depth)
-        if self.word(i + 1) == "of" and name in ("week", "weekend", "month", "year"):
+        if self.words[i + 1] == "of" and name in ("week", "weekend", "month", "year"):
             whole = self.expression(i + 2, depth + 1)
             if whole is None or (name == "year" and not whole.dated):
                 return None
@@ -235,13 +242,14 @@ class RelativeDateParser(CalendarDateParser):
         ordinal = ORDINALS.get(name) or (
             int(self.texts[i][:-2]) if self.is_kind(i, "ordinal") else 0
         )
-        if ordinal and self.word(i + 1) == "century" and ordinal > 0:
+        if ordinal and self.words[i + 1] == "century" and ordinal > 0:
             return dated(i + 2, lambda _: periods.year(ordinal * 100 - 99, 100), 0)
-        if ordinal in (1, -1) and (stretch := self._first_units(i + 1, ordinal, depth)):
-            return stretch
-        if not ordinal or ordinal > 5 or self.word(i + 2) not in ("of", "in"):
+        counted = self.words[i + 1] in _COUNTS or i + 1 in self.tokens.numbers
+        if counted and ordinal in (1, -1) and (found := self._first_units(i + 1, ordinal, depth)):
+            return found
+        if not ordinal or ordinal > 5 or self.words[i + 2] not in ("of", "in"):
             return None
-        what = self.word(i + 1)
+        what = self.words[i + 1]
         whole = self._whole(i + 3, depth)
         if what in ("half", "quarter"):
             pieces = 2 if what == "half" else 4
@@ -258,13 +266,13 @@ class RelativeDateParser(CalendarDateParser):
 
     def _thirds(self, i: int, depth: int) -> Expression | None:
         """Read "early June", "mid-June", "mid-to-late June", "late in 2022"."""
-        first = last = THIRDS[self.word(i)]
+        first = last = THIRDS[self.words[i]]
         after = i + 1 + self._is_dash(i + 1)
-        if self.word(after) == "to":
+        if self.words[after] == "to":
             beyond = after + 1 + self._is_dash(after + 1)
-            if self.word(beyond) in THIRDS:
-                last, after = THIRDS[self.word(beyond)], beyond + 1 + self._is_dash(beyond + 1)
-        whole = self.expression(after + (self.word(after) == "in"), depth + 1)
+            if self.words[beyond] in THIRDS:
+                last, after = THIRDS[self.words[beyond]], beyond + 1 + self._is_dash(beyond + 1)
+        whole = self.expression(after + (self.words[after] == "in"), depth + 1)
         start = self._sliced(whole, first, 3)
         if whole is None or start is None or last <= first:
             return start
@@ -283,7 +291,7 @@ class RelativeDateParser(CalendarDateParser):
 
     def _part_of(self, i: int, part: str | tuple[str, str], depth: int) -> Expression | None:
         """Read "the evening of 7 May", "morning on 9 June", "early morning of 2 August"."""
-        if self.word(i + 1) not in ("of", "on"):
+        if self.words[i + 1] not in ("of", "on"):
             return None
         whole = self.expression(i + 2, depth + 1)
         if whole is None:
@@ -297,10 +305,10 @@ class RelativeDateParser(CalendarDateParser):
     def _first_units(self, i: int, ordinal: int, depth: int) -> Expression | None:
         """Read "[the first] three months of 2023", "[the last] ten days of May"."""
         count = self._count(i)
-        name = UNITS.get(self.word(count[2])) if count else None
+        name = UNITS.get(self.words[count[2]]) if count else None
         if count is None or name is None or name in CLOCK:
             return None
-        if self.word(count[2] + 1) not in ("of", "in"):
+        if self.words[count[2] + 1] not in ("of", "in"):
             return None
         whole = self._whole(count[2] + 2, depth)
         if whole is None:
@@ -316,9 +324,9 @@ class RelativeDateParser(CalendarDateParser):
 
     def _whole(self, i: int, depth: int) -> Expression | None:
         """Read an expression, or "the year", "the month", "the week": the present ones."""
-        if self.word(i) == "the" and self.word(i + 1) in ("week", "month", "year", "decade"):
+        if self.words[i] == "the" and self.words[i + 1] in ("week", "month", "year", "decade"):
             inner = self.expression(i, depth + 1)
-            return inner or fixed(i + 2, periods.unit(self.word(i + 1), self.today))
+            return inner or fixed(i + 2, periods.unit(self.words[i + 1], self.today))
         return self.expression(i, depth + 1)
 
     def _sliced(self, whole: Expression | None, index: int, of: int) -> Expression | None:
@@ -344,23 +352,23 @@ class RelativeDateParser(CalendarDateParser):
 
     def _offset(self, i: int, depth: int) -> Expression | None:
         """Read "the week before 9 June", "two days after Christmas", "the Sunday before 25 May"."""
-        if self.word(i) == "last" and self.word(i + 1) in (*UNITS, *WEEKDAYS):
+        if self.words[i] == "last" and self.words[i + 1] in (*UNITS, *WEEKDAYS):
             i += 1  # "last weekend before 10 April"
         count = self._count(i)
         at = count[2] if count else i
-        name = UNITS.get(self.word(at), self.word(at))
+        name = UNITS.get(self.words[at], self.words[at])
         known = name in UNITS or (not count and (name in WEEKDAYS or name in PARTS_OF_DAY))
         if not known or name in CLOCK:
             return None
-        if not count and self.word(at).endswith("s") and name in UNITS:
+        if not count and self.words[at].endswith("s") and name in UNITS:
             return None
-        direction, after = self.word(at + 1), at + 2
-        if direction == "prior" and self.word(after) == "to":
+        direction, after = self.words[at + 1], at + 2
+        if direction == "prior" and self.words[after] == "to":
             direction, after = "before", after + 1
         if direction not in ("before", "after", "following"):
             return None
         sign = -1 if direction == "before" else 1
-        if self.word(after) == ("last" if sign < 0 else "next") and name in UNITS and not count:
+        if self.words[after] == ("last" if sign < 0 else "next") and name in UNITS and not count:
             beyond = self.expression(after, depth + 1)
             if beyond is None:
                 return fixed(after + 1, periods.unit(name, self.today, 2 * sign))

@@ -341,10 +341,10 @@ def _leads(texts: list[str], begins: list[int]) -> set[int]:
     """Return the beginnings, and the places of up to three leading words right before one."""
     leads = set(begins)
     for begin in begins:
-        for i in range(begin - 1, max(begin - 4, -1), -1):
-            if texts[i] not in _LEADING:
-                break
+        i = begin - 1
+        while i >= 0 and i > begin - 4 and texts[i] in _LEADING:
             leads.add(i)
+            i -= 1
     return leads
 
 

@@ -31,11 +31,13 @@ class _Sign(NamedTuple):
             return self.expression.search(text) is not None
         if not self.alone.isdisjoint(words):
             return True
-        if self.others.isdisjoint(words):
-            lower = text.lower()
-            if not any(stem in lower for stem in self.stems):
-                return False
+        if self.others.isdisjoint(words) and not _has_one(text, self.stems):
+            return False
         return self.expression.search(text) is not None
+
+
+def _has_one(text: str, stems: tuple[str, ...]) -> bool:
+    return any(map(text.lower().__contains__, stems))
 
 
 def _sign(expression: str, alone: bytes, others: bytes, *stems: str) -> _Sign:
@@ -57,6 +59,7 @@ _ARRANGING = _sign(
     b"let delete move remove",
     *("schedul", "remind", "reserv", "availab"),
 )
+_AHEAD = _FUTURE.alone | _FUTURE.others | _ARRANGING.alone | _ARRANGING.others
 _ASKED_AHEAD = _sign(r"\b(?:will|shall|going to|gonna)\b|'ll\b", b"will shall gonna", b"going ll")
 _PAST = re.compile(
     r"\b(?:did|was|were|had|didn't|wasn't|weren't|hadn't|made|went|said|told|came|got|took|saw|met"
@@ -93,6 +96,8 @@ def future_sentences(text: str) -> list[tuple[int, int]]:
     """
     text = text.replace("\u2019", "'")
     words = _words(text)
+    if words is not None and _AHEAD.isdisjoint(words) and not _has_one(text, _ARRANGING.stems):
+        return []
     if not (_FUTURE.found_in(text, words) or _ARRANGING.found_in(text, words)):
         return []
     return [span for span in _sentences(text) if _is_ahead(text[span[0] : span[1]])]

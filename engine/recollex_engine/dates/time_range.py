@@ -97,7 +97,7 @@ def find_range(
     made ("the firm founded in 1990"). If no time has a year, the first one is chosen, or the second
     where the first stands in a clause "After ..., ".
 
-    Cost: 1 us without a word of time, 25 us with one in 12 words, 17 us where the text is a recent
+    Cost: 1 us without a word of time, 25 us with one in 12 words, 15 us where the text is a recent
     one; twice to three times that within a recall, where caches are cold.
 
     >>> now = 1_763_000_000_000_000  # 13 November 2025

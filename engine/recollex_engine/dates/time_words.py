@@ -46,7 +46,13 @@ def may_hold_a_time(text: str) -> bool:
     (True, False)
     """
     lower = text.lower()
-    return may_name_time(lower, time_signs(lower))
+    data = lower.encode("ascii", "replace")  # bytes.translate is faster than str.translate
+    words = data.translate(_LETTERS).split()
+    if not _NAMED.isdisjoint(words):
+        return True
+    if not _COUNTED_HERE.isdisjoint(words) and not _COUNTING_HERE.isdisjoint(words):
+        return True
+    return data.translate(None, _NO_DIGITS) != b"" and _YEAR(lower) is not None
 
 
 def time_signs(lower: str) -> int:
@@ -54,7 +60,7 @@ def time_signs(lower: str) -> int:
 
     Those of a text are those of its words together.
     """
-    data = lower.encode("ascii", "replace")  # bytes.translate is faster than str.translate
+    data = lower.encode("ascii", "replace")
     words = data.translate(_LETTERS).split()
     signs = 0 if _NAMED.isdisjoint(words) else _NAMED_BIT
     if not _COUNTED_HERE.isdisjoint(words):
