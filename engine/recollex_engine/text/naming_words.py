@@ -114,10 +114,11 @@ def naming(text: str, unusual: set[str], role: bool) -> frozenset[str]:
     """
     if role:
         unusual.update(match[match.lastgroup or 0].lower() for match in _ROLE_AS_PERSON(text))
-    judged = _JUDGED.intersection(_CAPITALISED(text))
-    named = [word.lower() for word in judged if _is_named(text, word)] if judged else []
-    if named and _has_case(text):
-        unusual.update(named)
+    if not text.islower():  # it may have capitals
+        judged = _JUDGED.intersection(_CAPITALISED(text))
+        named = [word.lower() for word in judged if _is_named(text, word)] if judged else []
+        if named and _has_case(text):
+            unusual.update(named)
     return frozenset(unusual)
 
 
