@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from recollex_kernels.words.bm25 import best_rows, scores_of
 from recollex_kernels.words.chains import BLOCK, add_chains, chain_frequency
-from recollex_kernels.words.keyword import NONE, word_weights
 from recollex_kernels.words.postings import STOP, build_postings, phrase_rows
 from recollex_kernels.words.segments import table
 from recollex_kernels.words.tail import extend_chains, publish_chains
+from recollex_kernels.words.weighing import NONE, word_weights
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)
