@@ -14,7 +14,10 @@ import pytest
 import recollex
 from recollex.api.progress import reporting_to
 from recollex.cli import warmup
+from recollex.server import reader_process
 from recollex_engine import waiting
+from recollex_engine.ranking.spelling import similar_terms
+from recollex_engine.recall import word_search
 from recollex_kernels.fusing.contextual import contextual
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
 from tests.bindings.word_vectors import WordVectors
@@ -112,6 +115,22 @@ def test_on_one_core_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(warmup, "usable_cores", lambda: 1)
     monkeypatch.setattr(subprocess, "Popen", None)
     assert warmup.warm(WordVectors()) == "words-64"
+
+
+def test_words_that_are_spelled_alike_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+
+    def search(*asked: Any) -> Any:
+        found.append(similar_terms(*asked))
+        return found[-1]
+
+    monkeypatch.setattr(word_search, "similar_terms", search)
+    reader_process.warm()
+    assert len(found[-1][0]) == 2
+    before = len(found)
+    monkeypatch.setattr(warmup, "usable_cores", lambda: 1)
+    warmup.warm(WordVectors())
+    assert any(len(terms) for terms, _ in found[before:])
 
 
 def test_the_second_process_needs_neither_model_nor_caller(tmp_path: Path) -> None:

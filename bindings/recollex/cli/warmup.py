@@ -41,6 +41,7 @@ WORDS = replace(presets.default, arms=("keyword",), fusion=presets.ReciprocalRan
 VECTORS = replace(presets.default, arms=("semantic",))
 NEAREST = replace(VECTORS, fusion=presets.ReciprocalRank())
 QUESTION = "What did Ines say in March about the blue van?"
+MISSPELLED = "Where was the worksshop, at the univercity?"
 FILTERED: tuple[dict[str, Any], ...] = (
     {"query": '"blue van"'},
     {"network": "agent"},
@@ -128,6 +129,7 @@ def warm(embedder: Any, stopped: Callable[[], bool] = lambda: False) -> str | No
             go_on()
             agent.checkpoint()
             agent.recall("Who moved to Lisbon last spring?", explain=True)
+            agent.recall(MISSPELLED)
             for name in PRESETS:
                 go_on()
                 agent.recall(QUESTION, preset=name)

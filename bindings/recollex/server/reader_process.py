@@ -144,6 +144,7 @@ def warm() -> None:
             encode(asked)
         agent.checkpoint()
         encode(agent.recall("Which boats?", query_embedding=vector, explain=True))
+        encode(agent.recall("Lissbon or Marchh?", query_embedding=vector))  # see `ranking.spelling`
 
 
 class RequestHandler:

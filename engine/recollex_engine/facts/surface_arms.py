@@ -25,6 +25,7 @@ from recollex_engine.ranking.arms import (
     K1,
     LIKELY,
     LIKELY_EACH,
+    NO_SHARES,
     SCORED,
     SCORED_EACH,
     UNBOUNDED,
@@ -211,7 +212,7 @@ class SurfaceArms:
         best, weighed, own = (np.empty(budget, kind) for kind in ("<u4", "<f4", "<u4"))
         known, idf = np.empty(len(terms), np.uint32), np.empty(len(terms), np.float32)
         found, met, most, _ = search_words(
-            *(words.lists, terms, UNBOUNDED, places(texts), fixed, per_word, rows),
+            *(words.lists, (terms, UNBOUNDED, NO_SHARES), places(texts), fixed, per_word, rows),
             (self.allowed, population == rows, population),
             *(_scratch.take(rows), best, weighed, own),
             (known, idf),

@@ -26,6 +26,8 @@ K1, B = 0.9, 0.4
 """BM25's saturation and length normalisation: the usual choice for short texts (Anserini)."""
 UNBOUNDED = np.empty(0, np.float32)
 """No term has a greatest idf."""
+NO_SHARES = np.empty(0, np.float32)
+"""No term but the words of the question."""
 ANY_COSINE = float("-inf")
 """The cosine threshold that every memory reaches."""
 COMPARED = 30
@@ -110,7 +112,8 @@ def rows_of(view: View, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint
 class Words:
     """What the keyword arm found: its list, and what is needed to score any other memory.
 
-    terms uint32[Q], idf float32[Q]: the words of the question that the agent knows.
+    terms uint32[Q], idf float32[Q]: the words of the question that the agent knows, then those that
+    are spelled like the others.
     fixed, per_word: BM25's norm of a memory is fixed + per_word * its number of words.
     most: the sum of the idf of all words of the question, known or not: an upper bound of scores.
     unknown: the share of ``most`` that belongs to words which none of the memories holds.
@@ -145,6 +148,7 @@ def keyword(
     *,
     narrowed: bool = False,
     caps: npt.NDArray[np.float32] = UNBOUNDED,
+    shares: npt.NDArray[np.float32] = NO_SHARES,
 ) -> Words:
     """Rank by BM25 with a memory as the document; the mean length is that of the view.
 
@@ -152,7 +156,9 @@ def keyword(
     ``allowed`` memories, so that a word counts as it does in an agent that holds these alone. Ten
     conversations in one agent, asked with a filter by the conversation: R@10 of LoCoMo is .037
     below that of ten agents with the view's idf, .003 with that of the allowed. The mean length
-    of the allowed changes nothing. caps: the greatest idf of each term.
+    of the allowed changes nothing. caps: the greatest idf of each term. shares: the last terms are
+    spelled like words of the question, and each counts this share of its idf (see
+    `ranking.spelling`).
 
     Equation (Kamphuis et al. 2020, "Lucene (accurate)"):
         score(d) = sum over q of ln(1 + (N - df + .5) / (df + .5)) * f / (f + norm(d))
@@ -171,8 +177,7 @@ def keyword(
     tail = np.zeros(memories - view.indexed_memories, _F32)
     found, met, most, unknown = search_words(
         view.posting_lists,
-        terms,
-        caps,
+        (terms, caps, shares),
         view.text_places,
         fixed,
         per_word,

@@ -69,7 +69,8 @@ class Contextual:
     keyword      b = BM25 / sqrt(best BM25 * sum of the idf of the question's words), in [0, 1]. It
                  combines two shares: the memory's score of the best score, and the best score of
                  the possible one. So the part is small if the agent does not use the question's
-                 words
+                 words. For a word that no memory holds, words that are spelled like it are searched
+                 (see `spelling`); each counts its likeness times ``spelling``
     semantic     c = (cosine - semantic threshold) / (entry threshold - semantic threshold), at
                  least -1, so that a very low cosine counts no worse than an unrelated memory
                  and, with x = 4.4 b + c:
@@ -149,10 +150,12 @@ class Contextual:
     addressed_question: float = 0.63
     role: float = 1.8
     passages: float = -0.6
+    spelling: float = 1.0
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
             check_number(getattr(self, name), name, -1e6, 1e6)
+        check_number(self.spelling, "spelling", 0, 1)
 
     @property
     def associates(self) -> bool:

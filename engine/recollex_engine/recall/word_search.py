@@ -19,6 +19,7 @@ from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.fusion import Quoted
 from recollex_engine.ranking.presets import Preset
+from recollex_engine.ranking.spelling import UNKNOWN, similar_terms
 from recollex_engine.recall.arm_runner import ArmRunner
 from recollex_engine.recall.question_reading import read_question
 from recollex_engine.state.view import View
@@ -85,9 +86,17 @@ def search_words(
 
     def keyword(mask: Mask, budget: int) -> ArmList:
         nonlocal words
-        words = arms.keyword(
-            *(view, terms, mask, budget), preset.k1, preset.b, narrowed=narrowed, caps=caps
-        )
+        settings = *(mask, budget), preset.k1, preset.b
+        words = arms.keyword(view, terms, *settings, narrowed=narrowed, caps=caps)
+        if words.unknown >= UNKNOWN and (counts := _spelling(preset)):
+            alike, shares = similar_terms(view, searched, terms, mask, words.population)
+            if len(alike):
+                words = arms.keyword(
+                    *(view, np.concatenate([terms, alike]), *settings),
+                    narrowed=narrowed,
+                    caps=_with_alike(caps, len(alike)),
+                    shares=shares * np.float32(counts),
+                )
         return words.ranked
 
     ranked = runner.run("keyword", keyword, allowed, question.thinking_budget)
@@ -96,6 +105,16 @@ def search_words(
 
 def _names_speakers(preset: Preset) -> bool:
     return isinstance(preset.fusion, Contextual) and preset.fusion.speaker != 0
+
+
+def _spelling(preset: Preset) -> float:
+    """Return what words count that are spelled like one of the question, 0 to 1."""
+    return preset.fusion.spelling if isinstance(preset.fusion, Contextual) else 0.0
+
+
+def _with_alike(caps: npt.NDArray[np.float32], count: int) -> npt.NDArray[np.float32]:
+    """Return the greatest idf of each word, and none for so many words that are spelled alike."""
+    return np.concatenate([caps, np.full(count, np.inf, np.float32)]) if len(caps) else caps
 
 
 def _caps(

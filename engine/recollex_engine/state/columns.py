@@ -37,6 +37,7 @@ from recollex_engine.state.merged_mentions import MergedMentionsCache
 from recollex_engine.state.metadata_values import MetadataValues
 from recollex_engine.state.row_codes import PassageColumns, encode_rows
 from recollex_engine.state.speakers import Speakers
+from recollex_engine.state.spellings import Spellings
 from recollex_engine.state.surfaces import Surfaces
 from recollex_engine.state.tail import Tail
 from recollex_engine.storage.dictionary import Dictionary
@@ -96,6 +97,7 @@ class Columns:
         self.label_lists: LabelLists = LabelLists()
         self.metadata_values: MetadataValues = MetadataValues(self.dictionary["labels"])
         self.speakers: Speakers = Speakers(self.label)
+        self.spellings: Spellings = Spellings()
         self.event_times: EventTimeIndex = EventTimeIndex()
         self.accesses: AccessJournal = AccessJournal(folder.parent / ACCESSES)
         self._labels: dict[int, str] = {}

@@ -25,7 +25,7 @@ from recollex_kernels.words.chains import (
     Chains,
     add_chains,
 )
-from recollex_kernels.words.weighing import NONE, word_weights
+from recollex_kernels.words.weighing import NONE, Words, word_weights
 
 SCRATCH = 7
 """Rows of what a search works in."""
@@ -124,8 +124,7 @@ def _reaching(
 @kernel
 def search_words(
     table: I64,
-    terms: U32,
-    caps: F32,
+    words: Words,
     texts: I64,
     fixed: float,
     per_word: float,
@@ -158,8 +157,7 @@ def search_words(
         table,
         chains[0],
         chains[1],
-        terms,
-        caps,
+        words,
         end_document,
         allowed,
         population,

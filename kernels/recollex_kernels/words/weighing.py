@@ -1,5 +1,7 @@
 """What do the words of a question weigh? By how many of the memories hold each."""
 
+from typing import TypeAlias
+
 import numpy as np
 
 from recollex_kernels.machine.bit_masks import TILE, count_bits, marked
@@ -9,6 +11,7 @@ from recollex_kernels.words._impact_decoding import DENSE
 from recollex_kernels.words._segment_table import (
     SLICE_BITS,
     ask_for_stops,
+    chains_of,
     columns_of,
     extent,
     list_of,
@@ -20,6 +23,15 @@ from recollex_kernels.words.chains import admitted_chain_frequency, chain_freque
 
 NONE = np.uint32(0xFFFFFFFF)
 _ASKED = 32  # cache lines of a list that are prefetched; the hardware goes on by itself
+
+Words: TypeAlias = tuple[U32, F32, F32]
+"""The words of a question: terms, caps, shares.
+
+terms   uint32[Q]   NONE for a word that the agent never met
+caps    float32[Q]  the greatest idf of each; float32[0] for no bounds
+shares  float32[A]  the last A terms are no words of the question but spelled like one, and each
+        counts this share of its idf
+"""
 
 
 @kernel
@@ -130,12 +142,23 @@ def _frequencies(
 
 
 @kernel
+def word_frequencies(
+    table: I64, terms: U32, texts: I64, end_document: int, allowed: U8, population: int
+) -> I64:
+    """Return, for each term, how many of the N documents of `word_weights` hold it: int64[Q].
+
+    Shapes and cost: as for `search_words` and `word_weights`.
+    """
+    chains = chains_of(texts)
+    return _frequencies(table, chains[0], chains[1], terms, end_document, allowed, population)
+
+
+@kernel
 def word_weights(
     table: I64,
     head: U32,
     chain_postings: U32,
-    terms: U32,
-    caps: F32,
+    words: Words,
     end_document: int,
     allowed: U8,
     population: int,
@@ -144,34 +167,38 @@ def word_weights(
 ) -> tuple[int, float, float]:
     """Set the terms that are known and their idf; return how many, the sum of all idf, and a share.
 
-    The share is that of the words that no document of the N holds.
+    The share is that of the words that no document of the N holds. Neither counts terms that are no
+    words of the question.
 
     Equation, N = ``population``, df how many of these documents hold the term:
-        idf = min(cap, ln(1 + (N - df + .5) / (df + .5)))
+        idf = share * min(cap, ln(1 + (N - df + .5) / (df + .5)))
     The documents are those before ``end_document``; if ``population`` is less, the allowed ones
     of them, which are so many.
 
-    Shapes, for Q terms:
+    Shapes, for Q terms (see `Words`):
         table              int64[S, 14]  as `segments.table` returns it
         head, chain_postings   see `chains.chain_frequency`
-        terms              uint32[Q]    NONE for a word that the agent never met
-        caps               float32[Q]   the greatest idf of each; float32[0] for no bounds
         allowed            uint8[>= end_document]
         out_terms, out_idf   uint32[Q], float32[Q]   the terms in their order without NONE
 
     Cost: O(Q log P) and the chains of the terms; with a lesser ``population`` as for
     `admitted_frequency`.
     """
+    terms, caps, shares = words
     frequency = _frequencies(table, head, chain_postings, terms, end_document, allowed, population)
     n, most, unmet = 0, 0.0, 0.0
+    said = terms.shape[0] - shares.shape[0]
     for q in range(terms.shape[0]):
         df = np.float64(frequency[q])
         idf = np.log1p((population - df + 0.5) / (df + 0.5))
         if caps.shape[0] > 0:
             idf = min(idf, np.float64(caps[q]))
-        most += idf
-        if frequency[q] == 0:
-            unmet += idf
+        if q >= said:
+            idf *= np.float64(shares[q - said])
+        else:
+            most += idf
+            if frequency[q] == 0:
+                unmet += idf
         if terms[q] != NONE:
             out_terms[n], out_idf[n] = terms[q], idf
             n += 1

@@ -15,7 +15,7 @@ from recollex_kernels.words.memory_scores import scores_among
 from recollex_kernels.words.postings import build_postings
 from recollex_kernels.words.segments import places, table
 from recollex_kernels.words.tail import extend_chains, publish_chains
-from recollex_kernels.words.weighing import NONE
+from recollex_kernels.words.weighing import NONE, word_frequencies
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)
@@ -256,9 +256,10 @@ def test_words_are_weighed_by_the_view_and_searched_in_one_call(seed, count):
     scores, idf = np.empty(k, np.float32), np.empty(9, np.float32)
     texts = (*bank.tail, bank.lengths, bank.first_row, bank.offsets, bank.terms)
     tail = np.zeros(max(0, end - bank.segments[-1][-1]), np.float32)
-    no_caps = frozen([], np.float32)
+    nothing = frozen([], np.float32)
+    words = frozen(asked_for, np.uint32), nothing, nothing
     found, met, most, unmet = search_words(
-        *(table(bank.segments), frozen(asked_for, np.uint32), no_caps, places(texts)),
+        *(table(bank.segments), words, places(texts)),
         *(float(FIXED), float(PER_WORD), end, (frozen(np.ones(n), np.uint8), True, end)),
         *(np.zeros((SCRATCH, n + 128), np.uint32), best, scores, rows, (known, idf), tail),
     )
@@ -266,6 +267,9 @@ def test_words_are_weighed_by_the_view_and_searched_in_one_call(seed, count):
     assert np.allclose(idf[:met], expected[:-1])
     assert np.isclose(most, expected.sum())
     assert np.isclose(unmet, expected[df == 0].sum() / expected.sum())
+    everyone = frozen(np.ones(n), np.uint8)
+    counted = word_frequencies(table(bank.segments), words[0], places(texts), end, everyone, end)
+    assert counted.tolist() == df.tolist()
     own = bank.scores(known[:met], idf[:met])
     order = sorted((m for m in range(end) if own[m] > 0), key=lambda m: (-own[m], m))[:k]
     assert best[:found].tolist() == order == rows[:found].tolist()
