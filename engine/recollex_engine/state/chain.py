@@ -12,6 +12,8 @@ from recollex_engine.storage.memory_order import fence
 from recollex_kernels.memories.newest import newest_entries
 
 NONE = 0xFFFFFFFF
+FEW = 16
+"""Up to so many keys are looked at one by one: to sort them takes longer."""
 
 
 def newest(keys: npt.NDArray[np.uint32], count: int) -> npt.NDArray[np.uint32]:
@@ -40,6 +42,8 @@ class Chain:
 
     def previous(self, keys: npt.NDArray[np.uint32], first: int) -> npt.NDArray[np.uint32]:
         """Return uint32[n]: the previous entries of ``keys``, to be appended from ``first`` on."""
+        if len(keys) <= FEW:
+            return self._previous_of_few(keys.tolist(), first)
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         before = np.empty(len(keys), np.uint32)
@@ -55,6 +59,18 @@ class Chain:
         result = np.empty(len(keys), np.uint32)
         result[order] = before
         return result
+
+    def _previous_of_few(self, keys: list[int], first: int) -> npt.NDArray[np.uint32]:
+        """Return what `previous` does, one key after another."""
+        head, newest = self.head, dict[int, int]()
+        found = np.empty(len(keys), np.uint32)
+        for place, key in enumerate(keys):
+            before = newest.get(key)
+            if before is None:
+                before = head[key] if key < len(head) else NONE
+            found[place] = before
+            newest[key] = first + place
+        return found
 
     def publish(self, keys: npt.NDArray[np.uint32], first: int, count: int, moved: bool) -> None:
         """Make the entries from ``first`` on the heads of their chains.

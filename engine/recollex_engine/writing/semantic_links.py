@@ -47,8 +47,10 @@ def semantic_links(
     first_row, end_row = columns.rows, len(memory_of_row)
     codes = rows.code4.reshape(end_row, columns.dimension // 2)
     memories = int(memory_of_row[-1]) + 1
-    allowed = np.ones(memories, np.uint8)
-    allowed[: columns.memories] = columns.open[: columns.memories]
+    allowed = columns.open[:memories]  # new memories are open in its spare capacity
+    if len(allowed) < memories:
+        allowed = np.ones(memories, np.uint8)
+        allowed[: columns.memories] = columns.open[: columns.memories]
     count = end_row - first_row
     found = np.empty((count, LIMIT), np.uint32)
     weights = np.empty((count, LIMIT), np.float32)

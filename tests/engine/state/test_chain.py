@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from recollex_engine.state.chain import NONE, Chain
 
-BATCHES = st.lists(st.lists(st.integers(0, 25), max_size=12), max_size=8)
+BATCHES = st.lists(st.lists(st.integers(0, 25), max_size=24), max_size=8)
 
 
 def entries(head, previous, key):
