@@ -29,7 +29,7 @@ _LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code 
 _NO_DIGITS = bytes(code for code in range(256) if code not in b"0123456789")
 _YEAR = re.compile(
     "(?<![0-9a-z])[0-9]{4}(?![0-9a-z])|(?<![a-z])[0-9]0s(?![0-9a-z])|the [0-9]{1,2}(?:st|nd|rd|th)"
-    "|(?<![0-9a-z])[0-9]{1,2}[./][0-9]{1,2}(?:[./]|(?![0-9a-z]))"
+    "|(?<![0-9a-z_./-])[0-9]{1,2}[./][0-9]{1,2}(?:[./]|(?![0-9a-z]))"
 ).search
 
 # Each match of `_YEAR` has one of these within one word.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.dates import relative_dates, tense, time_words
+from recollex_engine.dates import relative_dates, tense, time_range, time_words
 from recollex_engine.dates.calendar_dates import NAMES_OF_DATES
 from recollex_engine.dates.expression_parser import ExpressionParser
 from recollex_engine.dates.time_range import find_event_range, find_range
@@ -142,3 +142,21 @@ NUMBERS = st.lists(
 @example("_2023_")
 def test_every_number_that_may_be_a_time_is_a_sign(text):
     assert time_words._YEAR(text) is None or time_words.may_hold_a_time(text)
+
+
+PATHS = st.sampled_from(
+    ["/lib/2.6.10-5-386/x", "v1.2.3", "-5/7", "5/7", "25.12.", "10.0.0.1:80", "1/2"]
+)
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.lists(WORDS | PATHS, min_size=1, max_size=7).map(" ".join))
+@example("on 25.12. at 3 pm")
+def test_a_text_that_may_hold_no_time_has_none(text):
+    if not time_words.may_hold_a_time(text):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(time_range, "may_hold_a_time", lambda text: True)
+            time_range.forget_questions()
+            assert find_range(text, NOW) is None
+            assert find_event_range(text, NOW) is None
+        time_range.forget_questions()
