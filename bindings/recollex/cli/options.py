@@ -116,9 +116,9 @@ def recall(parser: Parser) -> None:
     add("--tokens", type=count, default=4096, metavar="N", help="at most N tokens (4096)")
     add("--limit", type=count, metavar="N", help="at most N memories (as many as fit)")
     add_zone(parser)
-    add_filters(parser)
     add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
     add("--as-recorded", metavar="TIME", help="answer as if asked then: nothing told since")
+    add_filters(parser)
     add("--exact", action="store_true", help="scan every vector, skip the index")
     add_embedder(parser)
 
