@@ -104,10 +104,16 @@ def test_the_slope_of_the_loss_is_its_derivative(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_query_without_evidence_among_its_candidates_is_left_out() -> None:
-    x, none = np.ones((3, 2), np.float32), np.zeros(3, np.bool_)
-    one = lists([(x, none), (x, np.array([True, True, False]))])
+    x, none, units = (
+        np.ones((3, 2), np.float32),
+        np.zeros(3, np.bool_),
+        np.arange(3, dtype=np.int32),
+    )
+    one = lists([(x, none, units, 1), (x, np.array([True, True, False]), units, 2)])
     assert one.sizes.tolist() == [3] and one.right.tolist() == [0.5, 0.5, 0.0]
-    assert isinstance(lists([(x, none)]), Lists) and not len(lists([(x, none)]).sizes)
+    assert one.units.tolist() == [0, 1, 2] and one.evidence.tolist() == [2]
+    nothing = lists([(x, none, units, 1)])
+    assert isinstance(nothing, Lists) and not len(nothing.sizes)
 
 
 def test_measures_of_scores_are_those_of_a_list() -> None:

@@ -25,27 +25,37 @@ class Lists:
     """The queries of one set, for a fit.
 
     x: float32[n, F], the candidates of one query after another. right: float32[n], for each
-    candidate its share of the query's evidence, 0 for the others. sizes: int64[Q], candidates a
-    query, at least 1.
+    candidate its share of the query's evidence, 0 for the others. units: int32[n], what each counts
+    as, itself or its document. sizes, evidence: int64[Q], candidates of each query, at least 1, and
+    units that prove its answer, found or not.
     """
 
     x: Matrix
     right: NDArray[np.float32]
+    units: NDArray[np.int32]
     sizes: NDArray[np.int64]
+    evidence: NDArray[np.int64]
 
 
-def lists(queries: Sequence[tuple[Matrix, NDArray[np.bool_]]]) -> Lists:
-    """Return the lists of queries, each given by its candidates' features and which are evidence.
+Query = tuple[Matrix, NDArray[np.bool_], NDArray[np.int32], int]
+"""The features of a query's candidates, which are evidence, their units, how much evidence."""
+
+
+def lists(queries: Sequence[Query]) -> Lists:
+    """Return the lists of queries.
 
     A query none of whose candidates is evidence says nothing and is left out.
     """
-    useful = [(x, is_evidence) for x, is_evidence in queries if is_evidence.any()]
+    useful = [query for query in queries if query[1].any()]
     if not useful:
-        return Lists(np.empty((0, 0), np.float32), np.empty(0, np.float32), np.empty(0, np.int64))
+        nothing, numbers = np.empty(0, np.float32), np.empty(0, np.int64)
+        return Lists(nothing[:, None], nothing, np.empty(0, np.int32), numbers, numbers)
     return Lists(
-        np.concatenate([x for x, _ in useful]).astype(np.float32),
-        np.concatenate([e / e.sum() for _, e in useful]).astype(np.float32),
-        np.array([len(e) for _, e in useful], np.int64),
+        np.concatenate([x for x, *_ in useful]).astype(np.float32),
+        np.concatenate([e / e.sum() for _, e, *_ in useful]).astype(np.float32),
+        np.concatenate([units for _, _, units, _ in useful]).astype(np.int32),
+        np.array([len(e) for _, e, *_ in useful], np.int64),
+        np.array([count for *_, count in useful], np.int64),
     )
 
 
@@ -59,23 +69,14 @@ def fit(sets: Mapping[str, Lists], columns: Sequence[int], strength: float) -> M
     given = [one for one in sets.values() if len(one.sizes)]
     every = np.concatenate([one.x for one in given])
     x = every[:, list(columns)]
-    right = np.concatenate([one.right for one in given])
-    sizes = np.concatenate([one.sizes for one in given])
-    share = np.concatenate([np.full(len(one.sizes), 1 / len(one.sizes)) for one in given])
-    share = (share / len(given)).astype(np.float32)
-    first = np.cumsum(sizes) - sizes
     deviation = x.std(axis=0) + np.float32(1e-6)
     x = np.ascontiguousarray(x / deviation)
-    each = np.repeat(share, sizes)
+    likelihood = Likelihood(given)
 
     def loss(v: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        scores = x @ v.astype(np.float32)
-        most = np.maximum.reduceat(scores, first)
-        odds = np.exp(scores - np.repeat(most, sizes))
-        total = np.add.reduceat(odds, first)
-        value = float((share * (np.log(total) + most)).sum() - (each * right * scores).sum())
-        slope = x.T @ (each * (odds / np.repeat(total, sizes) - right))
-        return value + strength * float(v @ v), slope.astype(np.float64) + 2 * strength * v
+        value, slope = likelihood.loss(x @ v.astype(np.float32))
+        of_weights = (slope @ x).astype(np.float64)
+        return value + strength * float(v @ v), of_weights + 2 * strength * v
 
     best = minimize(
         loss, np.zeros(len(columns)), jac=True, method="L-BFGS-B", options={"maxiter": 200}
@@ -83,3 +84,24 @@ def fit(sets: Mapping[str, Lists], columns: Sequence[int], strength: float) -> M
     weights = np.zeros(every.shape[1], np.float32)
     weights[list(columns)] = best.x / deviation
     return weights
+
+
+class Likelihood:
+    """The first part of the loss, of the queries of some sets."""
+
+    def __init__(self, given: Sequence[Lists]) -> None:
+        self._sizes = np.concatenate([one.sizes for one in given])
+        self._first = np.cumsum(self._sizes) - self._sizes
+        self._right = np.concatenate([one.right for one in given])
+        share = np.concatenate([np.full(len(one.sizes), 1 / len(one.sizes)) for one in given])
+        self._share = (share / len(given)).astype(np.float32)
+        self._each = np.repeat(self._share, self._sizes)
+
+    def loss(self, scores: NDArray[np.float32]) -> tuple[float, NDArray[np.float32]]:
+        """Return it, and its slope by each score."""
+        most = np.maximum.reduceat(scores, self._first)
+        odds = np.exp(scores - np.repeat(most, self._sizes))
+        total = np.add.reduceat(odds, self._first)
+        value = float((self._share * (np.log(total) + most)).sum())
+        value -= float((self._each * self._right * scores).sum())
+        return value, self._each * (odds / np.repeat(total, self._sizes) - self._right)
