@@ -145,7 +145,6 @@ class Replica:
         )
         self.position: Position = manifest.position if manifest else START
         self.integrity: Integrity = Integrity(whole=self._whole)
-        self._looking: Beside[None] | None = None
         moved, erased = last[REEMBED], last[ERASE]
         summing = sum_of_last(manifest, self.folder) if manifest else None
         self._settings = settings_of(moved.kind, moved.payload) if moved else None
@@ -158,14 +157,11 @@ class Replica:
         self.indexes: Indexes = self._open_indexes(manifest, summing)
         if manifest is not None:
             self.integrity.compare(part_of_vectors(self.rows_of_file, manifest, self.folder))
-        self._wait_for_structure()
+        if self._looking is not None:
+            self._looking.wait()
         self._views = ViewCache(self.columns)
         self.published = self.position.op
         self._opened = self.position, self.columns.rows
-
-    def _wait_for_structure(self) -> None:
-        if self._looking is not None:
-            self._looking.wait()
 
     @property
     def entries(self) -> tuple[SegmentEntry, ...]:
@@ -192,6 +188,7 @@ class Replica:
         return self.folder / self.settings.vectors_file
 
     def _open_columns(self, stored: StoredCounts | None) -> Columns:
+        self._looking: Beside[None] | None = None
         home = self.folder / (stored.settings.columns_folder if stored else "columns")
         try:
             columns = Columns(home, stored, None if stored is None else self._check_columns)
@@ -341,6 +338,12 @@ class Replica:
             assert self.settings is not None
             self.vectors = VectorsReader(self.vectors_path, self.settings.dimension)
         return self.vectors.rows(end)[first:].view(np.uint16)
+
+    def rows_followed_by(self, vectors: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint16]:
+        """Return the vectors of all rows and then ``vectors``, which the log does not count yet."""
+        known = len(self.rows_of_file(0, self.columns.rows))
+        assert self.vectors is not None
+        return self.vectors.followed_by(known, vectors.view(np.float16)).view(np.uint16)
 
     @property
     def coded(self) -> CodedRows:

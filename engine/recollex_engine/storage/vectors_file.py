@@ -220,6 +220,24 @@ class VectorsReader:
             rows = self._reach(count, rows, file_id)
         return rows[:count]
 
+    def followed_by(self, count: int, rows: Rows) -> Rows:
+        """Return the first ``count`` rows and then ``rows``, which the file holds after them.
+
+        The next rows that the log counts may be others: where a transaction is refused, its rows
+        stay in the file until those of a later one take their place.
+        """
+        if self._cipher is None:
+            return self.rows(count + len(rows))  # the map shows what takes their place
+        self.rows(count)
+        end = count + len(rows)
+        with self._opening:
+            held, opened, file_id = self._mapped
+            if end > len(self._room):
+                self._room, held = _with_room(held[:opened], end)
+                self._mapped = held, opened, file_id
+            self._room[count:end] = rows
+            return held[:end]
+
     def stored(self, first: int, end: int) -> bytes:
         """Return the bytes of rows [first, end) as the file has them, encrypted or not.
 
@@ -276,10 +294,7 @@ class VectorsReader:
                 return rows
             room = self._room
             if count > len(room) or not opened:
-                room = np.empty((max(count, opened * 3 // 2), self.dimension), "<f2")
-                room[:opened] = rows[:opened]
-                rows = room.view()
-                rows.flags.writeable = False
+                room, rows = _with_room(rows[:opened], count)
             fd = open_file(self.path, os.O_RDONLY)
             try:
                 _check_header(fd, self.path, self.dimension, cipher)
@@ -311,6 +326,15 @@ class VectorsReader:
         rows: Rows = np.empty((0, self.dimension), "<f2")
         rows.flags.writeable = False
         return rows
+
+
+def _with_room(rows: Rows, count: int) -> tuple[Rows, Rows]:
+    """Return an array of ``rows`` with room for at least ``count``, and a read-only view of it."""
+    room = np.empty((max(count, len(rows) * 3 // 2), rows.shape[1]), "<f2")
+    room[: len(rows)] = rows
+    held = room.view()
+    held.flags.writeable = False
+    return room, held
 
 
 def _bytes_of(rows: NDArray[Any]) -> memoryview:

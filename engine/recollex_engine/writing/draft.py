@@ -315,7 +315,7 @@ class Draft:
         """
         self.columns.code_rows(self.replica.rows_of_file, needed=True)
         rows = self.columns.with_rows(self.memory_of_row, vectors)
-        everything = self.replica.rows_of_file(0, len(rows.memory_of_row))
+        everything = self.replica.rows_followed_by(vectors)
         found = semantic_links(self.replica, rows, everything, threshold)
         for payload, links in zip(self.retained, found, strict=True):
             if links:

@@ -19,6 +19,7 @@ from recollex_engine.errors import (
     ModelError,
     ReadOnlyError,
 )
+from recollex_engine.log.writer import LogWriter
 from tests.engine.encryption.secret_agents import (
     BY,
     KEY,
@@ -31,7 +32,16 @@ from tests.engine.encryption.secret_agents import (
     traces_in,
 )
 from tests.engine.erasure.traces import files_of
-from tests.engine.faults.small_store import D, Model, answers, contents, fill, opened, vectors
+from tests.engine.faults.small_store import (
+    D,
+    Model,
+    answers,
+    contents,
+    fill,
+    opened,
+    refuse,
+    vectors,
+)
 
 
 def test_no_file_holds_a_trace_and_the_answers_are_those_of_a_plain_agent(path, tmp_path):
@@ -128,6 +138,22 @@ def test_a_key_for_a_plain_agent_is_refused(path):
     assert [each.ok for each in recollex.doctor(path, embedder=Model(), key=KEY)] == [
         *(True, True, True, False)
     ]
+
+
+def test_links_after_a_refused_write_are_those_of_a_plain_agent(path, monkeypatch):
+    with recollex.open(path, embedder=recollex.GivenVectors(D)) as store:
+        links = {}
+        for name, key in (("plain", None), ("sealed", KEY)):
+            agent = store.agent(name, key=key)
+            fill(agent, 0, 6)
+            with monkeypatch.context() as patch, pytest.raises(OSError, match="Input/output"):
+                patch.setattr(LogWriter, "append", refuse)
+                agent.retain("Refused.", embedding=vectors(0, 6)[4])
+            agent.retain("Like memory 2.", embedding=vectors(0, 6)[2])
+            agent.retain("Like it, too.", embedding=vectors(0, 6)[2])
+            links[name] = [e.payload.get("links") for e in agent.log() if e.kind == "retain"]
+        assert links["sealed"] == links["plain"]
+        assert [target for target, _ in links["plain"][-1]] == [2, 6]
 
 
 def test_a_lost_key_is_named_and_put_back(path):

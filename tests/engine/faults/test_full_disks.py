@@ -49,8 +49,9 @@ def full_disk(monkeypatch):
 
 @pytest.mark.parametrize("part", [0, 30])
 @pytest.mark.parametrize("word", ["vectors.f16", "00000001.jsonl"])
-def test_a_full_disk_stores_nothing_of_the_call(path, full_disk, word, part):
-    with opened(path) as agent, opened(path, read_only=True) as reader:
+@pytest.mark.parametrize("key", [None, bytes(32)], ids=["plain", "encrypted"])
+def test_a_full_disk_stores_nothing_of_the_call(path, full_disk, word, part, key):
+    with opened(path, key=key) as agent, opened(path, key=key, read_only=True) as reader:
         fill(agent, 0, 5)
         before = contents(agent), answers(agent), agent.stats()
         full_disk.word, full_disk.part = word, part
@@ -72,7 +73,7 @@ def test_a_full_disk_stores_nothing_of_the_call(path, full_disk, word, part):
         assert [id for id, _ in expected[0]] == ["m0", "m1", "m2", "m3", "m4", "m70", "m71"]
         assert contents(reader) == expected[0]
     for read_only in (True, False):
-        with opened(path, read_only=read_only) as agent:
+        with opened(path, key=key, read_only=read_only) as agent:
             assert_holds(agent, expected)
 
 

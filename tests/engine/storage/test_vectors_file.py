@@ -83,6 +83,25 @@ def test_what_lies_behind_the_count_is_written_over(path):
     assert np.array_equal(rows[2:4], np.concatenate([some(1, 90), some(1, 50)]))
 
 
+@pytest.mark.parametrize("key", [None, bytes(32)], ids=["plain", "encrypted"])
+def test_rows_that_the_log_refused_are_not_kept(path, key):
+    cipher = create_key(path.parent, key) if key else None
+    with VectorsWriter(path, D) as writer:
+        reader = VectorsReader(path, D)
+        held = []
+        for count in (0, 3, 60):  # then with spare room for rows that follow, in memory
+            for refused in (some(2, 50), some(9, 60)):
+                writer.append(refused)
+                found = reader.followed_by(count, refused)
+                assert np.array_equal(found, np.concatenate([*held, refused]))
+                assert not found.flags.writeable
+                writer.rewind(count)
+            held.append(some({0: 3, 3: 57, 60: 4}[count], 7 + count))
+            writer.append(held[-1])
+            assert np.array_equal(reader.rows(writer.count), np.concatenate(held))
+    del cipher
+
+
 def test_a_short_file_is_named_and_never_touched(path):
     with VectorsWriter(path, D) as writer:
         writer.append(some(5))
