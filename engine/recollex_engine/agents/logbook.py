@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,15 +25,13 @@ from recollex_engine.domain.settings import RECOUNT, REEMBED
 from recollex_engine.errors import InputError
 from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower, Operation, position_before
-from recollex_engine.log.seeking import position_before_op
+from recollex_engine.log.seeking import read_operations
 from recollex_engine.state import fact_applying
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.view import View
 from recollex_engine.state.word_pieces import VOCABULARY
 
-APART = 50
-"""Operations between two that are read, too: finding the second costs as much."""
 _AMEND = "amend"
 KINDS = (
     *("create", *RETAINING, _AMEND, *CLOSING, ERASE, EXTRACT, THINK, FORM, RETENTION),
@@ -149,31 +146,10 @@ def _of_kinds(view: View, end: int, kinds: Collection[str] | None) -> npt.NDArra
 def entries_of(agent: ReadableAgent, ops: Collection[int]) -> list[LogEntry]:
     """Return the entries of operations by their numbers, in order; of those in the agent's view."""
     view = agent.view()
-    wanted = sorted(op for op in set(ops) if view is not None and 0 < op <= view.op)
-    found = list[LogEntry]()
-    first = 0
-    for place, op in enumerate(wanted):
-        if place + 1 == len(wanted) or wanted[place + 1] - op > APART:
-            run = set(wanted[first : place + 1])
-            first = place + 1
-            assert view is not None
-            read = _between(agent.folder / LOG, min(run), op, view.columns)
-            found += [entry for entry in read if entry.op in run]
-    return found
-
-
-def _between(folder: Path, first: int, end: int, columns: Columns) -> list[LogEntry]:
-    """Return the entries of operations [first, end], in order."""
-    follower = LogFollower(folder, position_before_op(folder, first), verify=True)
-    try:
-        return [
-            _entry(operation, columns)
-            for transaction in follower.read_new(end)
-            for operation in transaction.operations
-            if first <= operation.op <= end
-        ]
-    finally:
-        follower.close()
+    if view is None:
+        return []
+    wanted = [op for op in ops if 0 < op <= view.op]
+    return [_entry(each, view.columns) for each in read_operations(agent.folder / LOG, wanted)]
 
 
 def _check_kinds(kinds: Collection[str] | None) -> None:

@@ -1,13 +1,43 @@
-"""Finds an operation in a log without reading what is before it."""
+"""Finds operations in a log without reading all that is before them."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from recollex_engine.log.files import LogFile
 from recollex_engine.log.format import START, Position, decode_record
-from recollex_engine.log.reader import starts
+from recollex_engine.log.reader import LogFollower, Operation, starts
 
 NEAR = 1 << 16
 """Bytes of the log that need not be skipped: they are read in less than a millisecond."""
+APART = 50
+"""Operations between two that are read, too: finding the second costs as much."""
+
+
+def read_operations(folder: Path, ops: Collection[int]) -> list[Operation]:
+    """Return the operations with these numbers, in order; the log has them."""
+    wanted = sorted(set(ops))
+    found: list[Operation] = []
+    first = 0
+    for place, op in enumerate(wanted):
+        if place + 1 == len(wanted) or wanted[place + 1] - op > APART:
+            found += _between(folder, wanted[first : place + 1])
+            first = place + 1
+    return found
+
+
+def _between(folder: Path, ops: list[int]) -> list[Operation]:
+    """Return operations that are near each other; ``ops`` are ascending."""
+    chosen = set(ops)
+    follower = LogFollower(folder, position_before_op(folder, ops[0]), verify=True)
+    try:
+        return [
+            operation
+            for transaction in follower.read_new(ops[-1])
+            for operation in transaction.operations
+            if operation.op in chosen
+        ]
+    finally:
+        follower.close()
 
 
 def position_before_op(folder: Path, op: int) -> Position:
