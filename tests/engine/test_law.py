@@ -306,6 +306,14 @@ class Law(RuleBasedStateMachine):
         self.merge(one, other, text)
         self.write(lambda: self.agent.facts.split(one))
 
+    @rule(text=TEXT, id=st.sampled_from(IDS))
+    def split_name(self, text: str, id: str) -> None:
+        """Part a name that joined another while it was retained, with all that says it."""
+        self.write(lambda: self.agent.retain_many([f"Bob Chen {text}", f"Bob Chenn {text}"]))
+        self.write(lambda: self.agent.retain(f"{text} Bob Chenn", id=id))
+        self.write(lambda: self.agent.facts.add("Bob Chenn", "likes", "Oslo", evidence=id, id="f2"))
+        self.write(lambda: self.agent.facts.split("Bob Chen", name="Bob Chenn", by="ann"))
+
     @rule()
     def resolve(self) -> None:
         self.write(lambda: self.agent.facts.resolve_entities())

@@ -498,6 +498,7 @@ export interface Source {
 /** Record that `source` is an entity of its own again: what was merged by it is parted. */
 export interface SplitEntity {
   source: string;
+  name: string | null;
 }
 
 /** One memory to retain. */
@@ -1024,8 +1025,8 @@ export interface FactMethods {
   addEntity(name: string, options?: { aliases?: readonly string[]; types?: readonly string[]; by?: string | null; why?: string | null; recorded_at?: Time | null }): Promise<null>;
   /** Record that two entities are one, called `target` from now on (MERGE_ENTITY). */
   merge(source: string, target: string, options?: { by?: string | null; why?: string | null; recorded_at?: Time | null }): Promise<null>;
-  /** Record that an entity that was merged is one of its own again (SPLIT_ENTITY). */
-  split(source: string, options?: { by?: string | null; why?: string | null; recorded_at?: Time | null }): Promise<null>;
+  /** Record that an entity is one of its own, not another (SPLIT_ENTITY). */
+  split(source: string, options?: { name?: string | null; by?: string | null; why?: string | null; recorded_at?: Time | null }): Promise<null>;
   /** Find entities that are one, make them one, and return what was compared. */
   resolveEntities(options?: { preview?: boolean; by?: string | null; recorded_at?: Time | null }): Promise<EntityMatch[]>;
   /** Undo an operation on facts, events or episodes; return the number of records made. */

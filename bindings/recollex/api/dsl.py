@@ -8,7 +8,7 @@
     {"op": "CORRECT", "id": ..., "text": ...}                    and the fields of `Agent.correct`
     {"op": "UPSERT_ENTITY", "name": ..., "aliases": [], "types": []}
     {"op": "MERGE_ENTITY", "source": NAME, "target": NAME}
-    {"op": "SPLIT_ENTITY", "source": NAME}
+    {"op": "SPLIT_ENTITY", "source": NAME, "name": NAME}         without a name, the source
     {"op": "UPSERT_EDGE", "subject": NAME, "predicate": ..., "object": OBJECT, "valid": SPAN,
      "evidence": [IDS], "source": {"uri": ..., "hash": ...}, "mentions": [MENTIONS],
      "confidence": 0.9, "uncertainty": ..., "id": ...}
@@ -242,7 +242,7 @@ class OperationParser:
         return MergeEntity(said["source"], said["target"])
 
     def _split_entity(self, said: dict[str, Any]) -> SplitEntity:
-        return SplitEntity(said["source"])
+        return SplitEntity(said["source"], said.get("name"))
 
     def _upsert_edge(self, said: dict[str, Any]) -> UpsertEdge:
         start, end, parsed = self._span(said.get("valid"), "valid")

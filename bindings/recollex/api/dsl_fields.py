@@ -32,7 +32,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "CORRECT": f"id {_MEMORY}",
         "UPSERT_ENTITY": "name aliases types",
         "MERGE_ENTITY": "source target",
-        "SPLIT_ENTITY": "source",
+        "SPLIT_ENTITY": "source name",
         "UPSERT_EDGE": f"subject predicate id {_EDGE}",
         "ARCHIVE_EDGE": "id valid",
         "RETRO_CORRECT": f"id valid_start valid_end {_EDGE}",

@@ -216,15 +216,21 @@ class FactOperations:
         self,
         source: str,
         *,
+        name: str | None = None,
         by: str | None = None,
         why: str | None = None,
         recorded_at: Moment | None = None,
     ) -> None:
-        """Record that an entity that was merged is one of its own again (SPLIT_ENTITY).
+        """Record that an entity is one of its own, not another (SPLIT_ENTITY).
 
-        source: any of its names before the merge. What was merged into it stays with it. Cuts
-        between merge and split show one entity, all others two. Raises `errors.InputError` if it
-        was merged into none, and `errors.UnknownIdError`.
+        source: an entity that was merged, by any of its names before the merge; what was merged
+        into it stays with it. Or a name that joined another entity when it was recorded, as "Jon
+        Chen" joins "John Chen": from now on it is an entity, and the memories, facts and events
+        that say it are of that. They keep their ids, and get a version. name: the one that is
+        meant, if the entity is called by another: ``split("John Chen", name="Jon Chen")``.
+
+        Earlier cuts show what they showed. `merge` makes the two one again. Raises
+        `errors.InputError` if there is nothing to part, and `errors.UnknownIdError`.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
@@ -235,4 +241,4 @@ class FactOperations:
         >>> [fact.subject for fact in alice.facts.find(subject="Bobby")]
         ['Bobby']
         """
-        self._submit(SplitEntity(source), by, why, recorded_at)
+        self._submit(SplitEntity(source, name), by, why, recorded_at)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
+from recollex_engine.domain.fact_schema import PARTED_FROM
 from recollex_engine.domain.retention import RETENTION
 from recollex_engine.domain.schema import (
     AMENDS,
@@ -180,7 +181,7 @@ def _ids(kind: str, payload: dict[str, Any], columns: Columns) -> list[str]:
     if kind == "merge_entity":
         return [payload["source"][0], payload["target"][0]]
     if kind == "split_entity":
-        return [payload["source"][0]]
+        return [payload[each][0] for each in ("source", PARTED_FROM) if each in payload]
     if kind == "link":
         return [payload["source"]]
     return [payload["id"]] if "id" in payload else []

@@ -68,13 +68,20 @@ class MergeEntity:
 
 @dataclass(frozen=True)
 class SplitEntity:
-    """Record that ``source`` is an entity of its own again: what was merged by it is parted."""
+    """Record that ``source`` is an entity of its own again: what was merged by it is parted.
+
+    If it was not merged, but is a name that joined an entity when it was recorded, it becomes an
+    entity of its own. ``name``: the name that is meant, if ``source`` is another of the entity.
+    """
 
     source: str
+    name: str | None = None
     word: ClassVar[str] = "SPLIT_ENTITY"
 
     def __post_init__(self) -> None:
         check_text(self.source, "source", MAX_NAME)
+        if self.name is not None:
+            check_text(self.name, "name", MAX_NAME)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,10 @@ Properties of a name::
 
     name_entity uint32   its entity         name_op uint64   the operation that first used it
 
+A name that became an entity of its own (see `state.parted_names`)::
+
+    parted_name uint32   its number         parted_entity uint32, parted_op uint64
+
 The reversed directions (entity -> memories, memory -> later memories that link to it) are chains:
 linked lists in the flat arrays, newest first. `mention_previous` and `link_previous` hold the
 previous entry; the heads are computed on opening. A chain grows by one store an entry and needs no
@@ -90,6 +94,9 @@ ENDS = {
 
 AMENDS = "amends"
 """In the payload of a correction: the text stays. Versions before it read a plain correction."""
+CALLED = "called"
+"""In the record of a memory: (name, entity) of the names that the caller gave and that joined the
+entity before. Its text need not have them, and its columns hold only the entities."""
 ERASE = "erase"
 """The kind of the operation that says that other operations were erased, by whom and why."""
 EXTRACT = "extract"
@@ -172,6 +179,8 @@ PIECES = {
     "vocabulary_row": "<u4",
 }
 """Columns added in a later version: a checkpoint without them has no token ids."""
+PARTED = {"parted_name": "<u4", "parted_entity": "<u4", "parted_op": "<u8"}
+"""Columns added in a later version."""
 OP = {
     "op_recorded_at": "<i8",
     "op_memories": "<u4",
@@ -206,6 +215,7 @@ def schema() -> Mapping[str, str]:
         "entity_name": "<u4",
         "name_entity": "<u4",
         "name_op": "<u8",
+        **PARTED,
         **OP,
         **fact_schema.COLUMNS,
     }

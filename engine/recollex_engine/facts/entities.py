@@ -101,9 +101,7 @@ def entity_of(view: FactView, root: int) -> Entity:
         if member != root:
             aliases[view.columns.entity_name(member)] = None
         newest = view.newest_node(member)
-        for entry in sorted(view.entries("node_entity", member)):
-            if view.data("node_op")[entry] > view.op:
-                continue
+        for entry in sorted(view.nodes(member)):
             is_recorded = True
             labels = view.numbers("node_label", "node_label_end", entry)
             strings = view.columns.dictionary["labels"].strings(np.array(labels, np.int64))
@@ -111,6 +109,8 @@ def entity_of(view: FactView, root: int) -> Entity:
             if member == root and entry == newest:
                 types = tuple(each[2:] for each in strings if each[0] == "n")
     aliases.pop(name, None)
+    if view.columns.parted_names:
+        aliases = {each: None for each in aliases if view.entity(each) == root}
     stated = next((kind for word in types if (kind := known_type(word))), None)
     shown = next((kind for each in members if (kind := view.entity_type(each)) != OTHER), OTHER)
     return Entity(name, tuple(aliases), types, is_recorded, stated or shown)

@@ -197,10 +197,20 @@ class FactView:
         head = self.tables.heads["node_entity"]
         if entity >= len(head) or head[entity] == NONE:
             return None
-        recorded = self.data("node_op")
-        return next(
-            (e for e in self.entries("node_entity", entity) if recorded[e] <= self.op), None
-        )
+        return next(self.nodes(entity), None)
+
+    def nodes(self, entity: int) -> Iterator[int]:
+        """Yield the covered records of an entity, newest first.
+
+        Those by a name that became an entity of its own are left out.
+        """
+        recorded, names, columns = self.data("node_op"), self.data("node_name"), self.columns
+        for entry in self.entries("node_entity", entity):
+            if recorded[entry] <= self.op and (
+                not columns.parted_names
+                or columns.entity(str(columns.label(names[entry])), self.op) == entity
+            ):
+                yield entry
 
     def entity_type(self, entity: int) -> EntityType:
         """Return what an entity is, as the newest covered operation that says it has it."""

@@ -281,11 +281,18 @@ def _known(view: FactView) -> list[_Known]:
 
 def _parted(view: FactView) -> set[frozenset[int]]:
     """Return the pairs of entities that somebody parted: these are not made one again."""
-    return {
+    merged = {
         frozenset((view.root(source), view.root(target)))
         for _, source, target, end in view.state.merges(view.op)
         if end is not None
     }
+    before = view.columns.array("name_entity")
+    named = {
+        frozenset((view.root(int(before[name])), view.root(entity)))
+        for name, entity, op in view.columns.parted_names
+        if op <= view.op
+    }
+    return merged | named
 
 
 def _pairs(known: Sequence[_Known], parted: set[frozenset[int]]) -> Iterator[_Pair]:

@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 
 from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.fact_schema import PARTED_FROM
 from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import (
     CLOSING,
@@ -63,6 +64,7 @@ class _Staged:
         self.names: list[int] = []
         self.name_entity: list[int] = []
         self.name_op: list[int] = []
+        self.parted: list[tuple[int, int, int]] = []
         self.text: list[bytes] = []
         self.metadata: list[bytes] = []
         self.words: list[str] = []
@@ -100,6 +102,8 @@ class _Staged:
             elif kind in KINDS:
                 if names := payload.get("names"):
                     self._name(names, operation.op)
+                    if PARTED_FROM in payload:
+                        self._part_names(names, operation.op)
                 self.facts.add(operation.op, kind, payload)
             if typed := payload.get("typed"):
                 self.facts.type_entities(operation.op, typed)
@@ -215,6 +219,9 @@ class _Staged:
                 self.names.append(self.labels[f"e:{surface}"])
                 self.entities += 1
 
+    def _part_names(self, names: list[tuple[str, str, int]], op: int) -> None:
+        self.parted += [(self.folded[folded], entity, op) for _, folded, entity in names]
+
     def _passages(self, memory: int, payload: dict[str, Any]) -> None:
         at = self.at
         if words := payload.get("words"):
@@ -261,6 +268,7 @@ class _Staged:
         columns.extend("entity_name", self.names)
         columns.extend("name_entity", self.name_entity)
         columns.extend("name_op", self.name_op)  # last, because readers look at it first
+        columns.parted_names.extend(self.parted)
         columns.extend("first_row", self.first_rows)
         columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
         self._finish_recount()

@@ -35,6 +35,7 @@ from recollex_engine.state.label_lists import LabelLists
 from recollex_engine.state.mention_counts import MentionCounts
 from recollex_engine.state.merged_mentions import MergedMentionsCache
 from recollex_engine.state.metadata_values import MetadataValues
+from recollex_engine.state.parted_names import PartedNames
 from recollex_engine.state.row_codes import PassageColumns, encode_rows
 from recollex_engine.state.speakers import Speakers
 from recollex_engine.state.spellings import Spellings
@@ -120,6 +121,7 @@ class Columns:
         self.mention_counts: MentionCounts = MentionCounts()
         self.hubs: Hubs = Hubs()
         self.merged_mentions: MergedMentionsCache = MergedMentionsCache()
+        self.parted_names: PartedNames = PartedNames(self.column)
         self.facts: FactState = FactState(self.column, self.dictionary)
         self.drop_surfaces()
 
@@ -242,7 +244,8 @@ class Columns:
         first = self.array("name_op")  # it may lag behind the dictionary
         if name is None or name >= len(first) or int(first[name]) > op:
             return None
-        return int(self.array("name_entity")[name])
+        own = self.parted_names.entity(name, op) if self.parted_names else None
+        return int(self.array("name_entity")[name]) if own is None else own
 
     def newest(self, id: str, memories: int, op: int) -> int | None:
         """Return the ordinal of the open version of ``id`` in the view (memories, op), if any."""

@@ -66,7 +66,7 @@ _CODES = {
 """The columns of codes, and how many codes there are."""
 _ENTITIES = (
     *("mention_entity", "name_entity", "fact_subject", "fact_entity", "node_entity"),
-    *("type_entity", "phrase_entity", "synonym_entity", "synonym_other"),
+    *("type_entity", "phrase_entity", "synonym_entity", "synonym_other", "parted_entity"),
 )
 _MEMORIES = ("memory_of_row", "mention_memory", "link_target", "link_source", "fact_evidence")
 _CHAINED = ("previous", "mention_previous", "link_previous", "fact_previous", "event_previous")
@@ -79,6 +79,7 @@ _RISING = (
     "node_op",
     "merge_op",
     "split_op",
+    "parted_op",
     "type_op",
     "phrase_op",
     "synonym_op",
@@ -178,6 +179,7 @@ class _Columns:
         self.below("merge_source", entities)
         self.below("merge_target", entities)
         self.below("split_source", entities)
+        self.below("parted_name", len(self._dictionaries["names"]))
         for name, flat in (
             ("fact_evidence_end", "fact_evidence"),
             ("fact_mention_end", "fact_mention"),

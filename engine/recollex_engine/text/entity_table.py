@@ -74,6 +74,13 @@ class EntityTable:
         for key in {word[:3] for word in name.split()}:
             self._block.setdefault(key, []).append(name)
 
+    def part(self, surface: str, entity_id: int) -> None:
+        """Record that a known name is the first of a new entity from now on."""
+        name = fold_name(surface)
+        self._entity_of.pop(name, None)
+        self._as_written = {}
+        self.add(surface, entity_id)
+
     def get(self, surface: str) -> int | None:
         """Return the entity of a known name, whatever its case and accents; None if unknown."""
         entity = self._as_written.get(surface)

@@ -2,21 +2,21 @@
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
-from recollex_engine.domain.operations import Operation
+from recollex_engine.domain.operations import MergeEntity, Operation, SplitEntity
 from recollex_engine.domain.schema import OPINION
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import check_stamp, least
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.state.columns import Columns
-from recollex_engine.text.name_rules import name_rule
 from recollex_engine.writing.draft import is_same, refuse_opinion
+from recollex_engine.writing.name_split import NameSplit, find_name_split
 from recollex_engine.writing.plan import Plan
 from recollex_engine.writing.preparation import Computed, computed_of
+from recollex_engine.writing.recorded_statement import recorded_statement
 from recollex_engine.writing.writer import Writer
 
 
@@ -69,7 +69,7 @@ def corrected(
         raise UnknownIdError(id, agent)
     if columns.array("network")[memory] == OPINION:
         refuse_opinion(id)
-    before = _statement(columns, memory, id)
+    before = recorded_statement(columns, memory, id)
     given = changes.get("source"), changes.get("trust", 0)
     check_stamp(*given)
     stamps = (given, before.stamp)
@@ -82,85 +82,80 @@ def corrected(
     return memory, replace(before, text=text, **(changes | {"source": source, "trust": trust}))
 
 
+@dataclass(slots=True)
+class Statements:
+    """The statements of a transaction's operations, and what they are based on.
+
+    as_of: an operation; None if they do not depend on what is recorded. statements: those of its
+    `Retain` and `Correct` operations and of the names that it splits, in order. computed: of those
+    whose text stays, by their places. splits: by the place of the operation.
+    """
+
+    as_of: int | None = None
+    statements: list[Statement] = field(default_factory=list)
+    computed: dict[int, Computed] = field(default_factory=dict)
+    splits: dict[int, NameSplit] = field(default_factory=dict)
+
+
 def find_statements(
     writer: Writer | None,
     agent: str,
     operations: Sequence[Operation],
     where: Sequence[str] | None,
-) -> tuple[int | None, list[Statement], dict[int, Computed]]:
-    """Return what operations are based on, their statements, and what was computed of some.
-
-    The first is an operation, None if there are no corrections: then the statements do not depend
-    on what is recorded. The last is of the statements whose text stays, by their places. ``where``
-    as for `fact_draft.FactDraft.add`.
-    """
-    if not any(isinstance(each, Correct) for each in operations):
-        return None, [each.statement for each in operations if isinstance(each, Retain)], {}
+) -> Statements:
+    """Return the statements of operations; ``where`` as for `fact_draft.FactDraft.add`."""
+    if not any(isinstance(each, Correct | SplitEntity) for each in operations):
+        return Statements(
+            statements=[each.statement for each in operations if isinstance(each, Retain)]
+        )
     with nullcontext() if writer is None else writer.lock:
         if writer is not None:
             writer.check_settled()
-        columns = None if writer is None else writer.replica.columns
-        statements: list[Statement] = []
-        computed: dict[int, Computed] = {}
+        found = Statements(None if writer is None else writer.replica.columns.op)
         changed: set[str] = set()
         for place, each in enumerate(operations):
             try:
-                if isinstance(each, Correct):
-                    if each.id in changed:
-                        raise InputError(
-                            f"the memory {each.id!r} is changed in this transaction already"
-                        )
-                    if writer is None or columns is None:
-                        raise UnknownIdError(each.id, agent)
-                    memory, new = corrected(columns, agent, each.id, each.text, each.changes)
-                    if each.text is None:
-                        view = writer.replica.view(columns.op)
-                        computed[len(statements)] = computed_of(view, memory)
-                    statements.append(new)
-                elif isinstance(each, Retain):
-                    statements.append(each.statement)
+                _find_statement(writer, agent, operations, place, found, changed)
             except InputError as error:
                 if where is None:
                     raise
                 raise OperationError(where[place], error) from error
-            changed.update(
-                each.ids if isinstance(each, Retain | Forget | Archive | Correct) else ()
-            )
-        return None if columns is None else columns.op, statements, computed
+            if isinstance(each, Retain | Forget | Archive | Correct):
+                changed.update(each.ids)
+        return found
 
 
-def _statement(columns: Columns, memory: int, id: str) -> Statement:
-    """Return the statement that would record a memory again."""
-
-    def label(name: str) -> str | None:
-        return columns.label(int(columns.array(name)[memory]))
-
-    valid_end = int(columns.array("valid_end")[memory])
-    source, trust = columns.stamp(memory)
-    return Statement(
-        columns.text(memory),
-        said_at=int(columns.array("said_at")[memory]),
-        id=id,
-        network=int(columns.array("network")[memory]),
-        context=label("context"),
-        document=label("document"),
-        speaker=label("speaker"),
-        entities=_given_entities(columns, memory),
-        tags=tuple(columns.tags(memory)),
-        metadata=columns.metadata(memory),
-        valid_until=None if valid_end == OPEN_END else valid_end,
-        role=int(columns.array("role")[memory]),
-        source=source,
-        trust=trust,
-    )
-
-
-def _given_entities(columns: Columns, memory: int) -> tuple[str, ...]:
-    """Return the entities of a memory that its text does not name."""
-    first, end = columns.array("mention_offset")[memory : memory + 2].tolist()
-    entities = columns.array("mention_entity")[first:end].tolist()
-    speaker = columns.label(int(columns.array("speaker")[memory]))
-    assert columns.settings is not None
-    find_names = name_rule(columns.settings.language, columns.settings.analyzer)
-    found = {columns.entity(name, columns.op) for name in find_names(columns.text(memory), speaker)}
-    return tuple(columns.entity_name(entity) for entity in entities if entity not in found)
+def _find_statement(
+    writer: Writer | None,
+    agent: str,
+    operations: Sequence[Operation],
+    place: int,
+    found: Statements,
+    changed: set[str],
+) -> None:
+    """Add what one operation states; ``changed``: memories that those before it change."""
+    each = operations[place]
+    if isinstance(each, Retain):
+        found.statements.append(each.statement)
+    elif isinstance(each, Correct):
+        if each.id in changed:
+            raise InputError(f"the memory {each.id!r} is changed in this transaction already")
+        if writer is None:
+            raise UnknownIdError(each.id, agent)
+        columns = writer.replica.columns
+        memory, new = corrected(columns, agent, each.id, each.text, each.changes)
+        if each.text is None:
+            view = writer.replica.view(columns.op)
+            found.computed[len(found.statements)] = computed_of(view, memory)
+        found.statements.append(new)
+    elif isinstance(each, SplitEntity) and writer is not None:
+        merged = [one.source for one in operations[:place] if isinstance(one, MergeEntity)]
+        view = writer.replica.view(writer.replica.columns.op)
+        split = find_name_split(view, writer.log.folder, each, merged)
+        if split is None:
+            return
+        found.splits[place] = split
+        for statement, computed in split.memories:
+            found.computed[len(found.statements)] = computed
+            found.statements.append(statement)
+        changed.update(split.ids)

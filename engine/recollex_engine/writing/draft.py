@@ -6,6 +6,7 @@ state changes before the draft is in the log.
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NoReturn
@@ -17,7 +18,14 @@ import orjson
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.act import RETAIN, Act
 from recollex_engine.domain.roles import role_of_speaker
-from recollex_engine.domain.schema import AMENDS, NONE, OPINION, RETAINING, STOP_WORD
+from recollex_engine.domain.schema import (
+    AMENDS,
+    CALLED,
+    NONE,
+    OPINION,
+    RETAINING,
+    STOP_WORD,
+)
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import LEVELS, own_trust
 from recollex_engine.errors import InputError
@@ -61,6 +69,7 @@ class Draft:
         self.memories: int = self.columns.memories
         self.words: dict[str, int] = {}
         self.entities: int = self.columns.entities
+        self.first_names: dict[int, str] = {}  # folded, of entities that this draft makes
         self.typed: dict[int, EntityType] = {}  # entities whose type this draft records
         self.statements: dict[str, tuple[int, Statement]] = {}
         self.vocabulary: str | None = None
@@ -75,8 +84,11 @@ class Draft:
         if memories:
             self.operations.append(("replace", {"memories": list(memories)}))
 
-    def add(self, prepared: Prepared, act: Act = RETAIN) -> None:
-        """Add one statement, unless the memory with its id is equal already."""
+    def add(self, prepared: Prepared, act: Act = RETAIN, *, again: bool = False) -> None:
+        """Add one statement, unless the memory with its id is equal already.
+
+        again: add it in any case: the same statement, whose names are of other entities now.
+        """
         statement = prepared.statement
         passages = range(self.passage, self.passage + len(prepared.passages))
         self.passage = passages.stop
@@ -93,7 +105,7 @@ class Draft:
                     refuse_opinion(id)
             else:
                 previous, replaces = self._versions(id)
-                if replaces is not None:
+                if replaces is not None and not again:
                     if is_same(self.columns, replaces, statement):
                         return
                     if self.columns.array("network")[replaces] == OPINION:
@@ -176,6 +188,7 @@ class Draft:
         table = self.lexicon.names(self.columns)
         entities: list[int] = []
         named: list[tuple[str, str, int]] = []
+        given: list[tuple[str, int]] = []
         typed: list[tuple[int, EntityType]] = []
         for surface in prepared.names:
             entity = table.get(surface)
@@ -186,8 +199,11 @@ class Draft:
                 if entity is None:
                     entity = self.entities
                     self.entities += 1
+                    self.first_names[entity] = fold_name(surface)
                 table.add(surface, entity)
                 named.append((surface, fold_name(surface), entity))
+            elif surface in prepared.statement.entities:
+                given.append((surface, entity))
             if entity not in entities:
                 entities.append(entity)
                 if kind := self._new_type(entity, surface, prepared):
@@ -196,8 +212,28 @@ class Draft:
             payload["entities"] = entities
         if named:
             payload["names"] = named
+        if given and (called := self._called(given, named)):
+            payload[CALLED] = called
         if typed:
             payload["typed"] = typed
+
+    def _called(
+        self, given: Sequence[tuple[str, int]], named: Sequence[tuple[str, str, int]]
+    ) -> list[tuple[str, int]]:
+        """Return the given names that are not the only and the first one of their entity."""
+        times = Counter(entity for _, entity in given)
+        times.update(entity for _, _, entity in named)
+        return [
+            (surface, entity)
+            for surface, entity in given
+            if times[entity] > 1 or fold_name(surface) != self._first_name(entity)
+        ]
+
+    def _first_name(self, entity: int) -> str:
+        """Return the folded name by which an entity was first recorded; it may be in this draft."""
+        if entity < self.columns.entities:
+            return fold_name(self.columns.entity_name(entity))
+        return self.first_names.get(entity, "")
 
     def _new_type(self, entity: int, surface: str, prepared: Prepared) -> EntityType | None:
         """Return the type of an entity that the memory tells first; None if it tells nothing new.

@@ -3,11 +3,13 @@
 from typing import Any
 
 from recollex_engine.domain import operations as say
+from recollex_engine.domain.fact_schema import PARTED_FROM
 from recollex_engine.errors import InputError
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.entity_merges import Identities
 from recollex_engine.text.names import fold_name
 from recollex_engine.writing.fact_staging import FactStaging
+from recollex_engine.writing.name_split import NameSplit, names_of
 
 
 class EntityDraft:
@@ -56,9 +58,7 @@ class EntityDraft:
         entry = columns.facts.head("node_entity", payload["entity"][1])
         if entry == NONE:
             return False
-        ends = columns.array("node_label_end")
-        first = int(ends[entry - 1]) if entry else 0
-        labels = columns.array("node_label")[first : int(ends[entry])].tolist()
+        labels = self._labels(entry)
         said = [*(f"n:{each}" for each in payload.get("types", ()))]
         said += [f"a:{each}" for each in payload.get("aliases", ())]
         name = columns.dictionary["labels"].string(int(columns.array("node_name")[entry]))
@@ -81,24 +81,68 @@ class EntityDraft:
 
     def split_entity(self, operation: say.SplitEntity) -> None:
         """Stage that an entity that was merged is one of its own again."""
+        name = operation.source if operation.name is None else operation.name
         source = self._staging.known_entity(operation.source)
+        if operation.name is not None:
+            source = self._staging.known_entity(name)
         merges = self.columns.facts.merges(self.columns.op)
         recorded = any(each[1] == source and each[3] is None for each in merges)
         staged = [link for link in self._merged if link[0] == source]
         if (not recorded or source in self._parted) and not staged:
-            names = [
-                self.columns.entity_name(each)
-                for each in self._identities().members(self._identities().root(source))
-                if each != source and each < self.columns.entities
-            ]
+            members = self._identities().members(self._identities().root(source))
+            own = fold_name(self.columns.entity_name(source))
+            names = [each for each in names_of(self.columns, members) if fold_name(each) != own]
             hint = f": split {' or '.join(map(repr, names))} from it" if names else ""
-            raise InputError(f"{operation.source!r} was not merged into another entity{hint}")
+            raise InputError(f"{name!r} was not merged into another entity{hint}")
         if recorded:
             self._parted.add(source)
         for link in staged:
             self._links.remove(link)
             self._merged.remove(link)
-        self._staging.record("split_entity", {"source": [operation.source, source]})
+        self._staging.record("split_entity", {"source": [name, source]})
+
+    def split_name(self, split: NameSplit) -> list[Any]:
+        """Stage that a name is an entity of its own; return [name, number] of that.
+
+        What it takes with it is staged after this. Raises `InputError` if the transaction has named
+        the entity already.
+        """
+        draft, columns = self._staging.draft, self.columns
+        before = {kind for kind, _ in draft.operations} - {"merge_entity", "split_entity"}
+        if before:
+            raise InputError(
+                f"split the name {split.name!r} in a transaction of its own, or before the other "
+                "operations of the transaction"
+            )
+        entity = draft.entities
+        draft.entities += 1
+        draft.lexicon.names(columns).part(split.name, entity)
+        named = [split.name, entity]
+        called = [columns.entity_name(split.entity), split.entity]
+        names = [(split.name, fold_name(split.name), entity)]
+        payload = {"source": named, PARTED_FROM: called, "names": names}
+        self._staging.record("split_entity", payload)
+        records = [self._said(entry) for entry in split.records]
+        if not (records or split.memories or split.facts or split.events):
+            records = [{}]  # an alias that nothing else says
+        for said in records:
+            self._staging.record("upsert_entity", {"entity": named, **said})
+        return named
+
+    def _said(self, entry: int) -> dict[str, list[str]]:
+        """Return the types and aliases of a recorded entry."""
+        strings = self.columns.dictionary["labels"].strings(self._labels(entry))
+        found = {
+            "aliases": [each[2:] for each in strings if each[0] == "a"],
+            "types": [each[2:] for each in strings if each[0] == "n"],
+        }
+        return {name: said for name, said in found.items() if said}
+
+    def _labels(self, entry: int) -> list[int]:
+        ends = self.columns.array("node_label_end")
+        first = int(ends[entry - 1]) if entry else 0
+        found: list[int] = self.columns.array("node_label")[first : int(ends[entry])].tolist()
+        return found
 
     def alias(self, subject: list[Any], target: list[Any]) -> None:
         """Stage that a fact makes two entities, [name, number] each, one."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from recollex_engine.domain.fact_schema import TARGETS
+from recollex_engine.domain.fact_schema import PARTED_FROM, TARGETS
 from recollex_engine.domain.schema import HOLE
 from recollex_engine.domain.surfaces import EVENTS, FACTS, SURFACE
 from recollex_engine.writing.erased_names import SurvivingNames
@@ -86,7 +86,8 @@ class ErasedFacts:
 
     def _keep_names(self, payload: Payload) -> None:
         self._names.keep(payload.get("names", ()))
-        called = [payload.get(name) for name in ("entity", "source", "subject", "target")]
+        parts = ("entity", "source", "subject", "target", PARTED_FROM)
+        called = [payload.get(name) for name in parts]
         called.append(payload.get("object", {}).get("entity"))
         called += [target for _, target, _ in payload.get("edges", ())]
         called += [[alias, payload["entity"][1]] for alias in payload.get("aliases", ())]

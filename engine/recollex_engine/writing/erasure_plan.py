@@ -18,6 +18,7 @@ import numpy as np
 import orjson
 
 from recollex_engine.domain.schema import (
+    CALLED,
     CLOSING,
     ERASE,
     HOLE,
@@ -155,6 +156,8 @@ class ErasurePlan:
             payload["text"],
             payload.get("speaker"),
         )
+        for called in payload.get(CALLED, ()):
+            self._names.keep_called(*called)
 
     # -- what is left ----------------------------------------------------------------------------
 

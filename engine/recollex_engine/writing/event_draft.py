@@ -73,6 +73,18 @@ class EventDraft:
             content = self._named(found[2]) | {"status": ARCHIVED}
         self._open(kind, id, content, [])
 
+    def rename(self, id: str, entity: int, named: list[Any]) -> None:
+        """Stage an event in which ``named``, [name, number], takes the part of an entity."""
+        found = self._found(id)
+        assert found is not None
+        kind, _, content = found
+        content = self._named(content)
+        edges = [
+            (relation, named if _is_entity(target, entity) else target, qualifier)
+            for relation, target, qualifier in content["edges"]
+        ]
+        self._open(kind, id, content | {"edges": edges}, [])
+
     def link(self, operation: say.Link) -> None:
         """Stage an edge between existing things, unless the edge exists already."""
         self._check_event(operation.source)
@@ -185,6 +197,10 @@ def _plain(content: dict[str, Any]) -> dict[str, Any]:
         for relation, target, qualifier in content["edges"]
     ]
     return content | {"edges": edges}
+
+
+def _is_entity(target: Any, entity: int) -> bool:
+    return isinstance(target, list) and target[1] == entity
 
 
 def _target(value: Any) -> Any:

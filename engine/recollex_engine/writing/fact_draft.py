@@ -5,8 +5,9 @@ earlier operations. The payloads then hold numbers, so applying them needs no lo
 repeats them. No state changes before the draft is in the log.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from recollex_engine.domain import operations as say
@@ -32,6 +33,7 @@ from recollex_engine.writing.entity_draft import EntityDraft
 from recollex_engine.writing.event_draft import EventDraft
 from recollex_engine.writing.fact_record import same
 from recollex_engine.writing.fact_staging import FactStaging
+from recollex_engine.writing.name_split import NameSplit
 from recollex_engine.writing.phrase_making import lacks_phrase
 from recollex_engine.writing.preparation import Prepared
 from recollex_engine.writing.thought_records import form_record, think_record
@@ -41,15 +43,24 @@ from recollex_engine.writing.undoing import former_state
 class FactDraft:
     """Stages a transaction's operations in a `Draft`.
 
-    ``prepared``: the statements of its `Retain` and `Correct` operations, in order.
+    ``prepared``: its statements, and ``splits``: the names that it splits, by the places of the
+    operations; see `correction.Statements`.
     """
 
-    def __init__(self, draft: Draft, agent: str, prepared: Sequence[Prepared]) -> None:
+    def __init__(
+        self,
+        draft: Draft,
+        agent: str,
+        prepared: Sequence[Prepared],
+        splits: Mapping[int, NameSplit] = MappingProxyType({}),
+    ) -> None:
         self.draft = draft
         self.columns = draft.columns
         self.agent = agent
         self._staging = FactStaging(draft, agent)
         self._prepared: Iterator[Prepared] = iter(prepared)
+        self._splits = splits
+        self._place = 0  # of the current operation
         self._memories: dict[
             str, int | None
         ] = {}  # those that this transaction changed; None if closed
@@ -75,6 +86,7 @@ class FactDraft:
         stage = self._methods()
         for place, operation in enumerate(operations):
             self._staging.note = notes[place]
+            self._place = place
             try:
                 stage[type(operation)](operation)
             except InputError as error:
@@ -94,7 +106,7 @@ class FactDraft:
             Form: self._form,
             say.UpsertEntity: self._entities.upsert_entity,
             say.MergeEntity: self._entities.merge_entity,
-            say.SplitEntity: self._entities.split_entity,
+            say.SplitEntity: self._split_entity,
             say.UpsertEdge: self._upsert_edge,
             say.ArchiveEdge: self._archive_edge,
             say.RetroCorrect: self._retro_correct,
@@ -175,6 +187,32 @@ class FactDraft:
                 raise InputError(f"{id!r} is an event or an episode: evidence must be memories")
             raise UnknownIdError(id, self.agent)
         return memory
+
+    # -- entities --------------------------------------------------------------------------------
+
+    def _split_entity(self, operation: say.SplitEntity) -> None:
+        split = self._splits.get(self._place)
+        if split is None:
+            self._entities.split_entity(operation)
+            return
+        named = self._entities.split_name(split)
+        act = Act("correct", **self._staging.note)
+        for statement, _ in split.memories:
+            assert statement.id is not None
+            self._check_unchanged(statement.id)
+            self.draft.add(next(self._prepared), act, again=True)
+            self._memories[statement.id] = self.draft.memories - 1
+        for id, parts in split.facts.items():
+            found = self._staging.fact(id)
+            assert found is not None
+            content = dict(found[1] or {})
+            if "subject" in parts:
+                content["subject"] = named
+            if "object" in parts:
+                content["object"] = {"entity": named}
+            self._open("retro_correct", id, content, [])
+        for id in split.events:
+            self._events.rename(id, split.entity, named)
 
     # -- facts -----------------------------------------------------------------------------------
 

@@ -32,6 +32,8 @@ class Lexicon:
             name_of = columns.dictionary["names"].string
             for number, entity in enumerate(columns.array("name_entity").tolist()):
                 self._names.add(name_of(number), entity)
+            for number, entity, _ in columns.parted_names:
+                self._names.part(name_of(number), entity)
         return self._names
 
     def forget_names(self) -> None:

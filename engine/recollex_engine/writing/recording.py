@@ -95,12 +95,12 @@ def record_operations(
 
     ``notes`` and ``where`` as for `FactDraft.add`.
     """
-    as_of, statements, computed = find_statements(context.writer, context.agent, operations, where)
+    found = find_statements(context.writer, context.agent, operations, where)
     said_at = context.said_at()
     prepared: Sequence[Prepared] = ()
-    if statements:
+    if found.statements:
         prepared = prepare(
-            statements,
+            found.statements,
             said_at,
             context.analyzer,
             context.counter(),
@@ -111,7 +111,7 @@ def record_operations(
 
     def stage(draft: Draft) -> None:
         context.check_counter(draft.columns)
-        FactDraft(draft, context.agent, prepared).add(operations, notes, where)
+        FactDraft(draft, context.agent, prepared, found.splits).add(operations, notes, where)
         draft.operations = with_unsupported(draft.replica, draft.operations)
 
     held = None if context.writer is None else context.writer.replica.columns
@@ -125,12 +125,12 @@ def record_operations(
         maker.complete(draft, lacking(draft.columns))
 
     prepared, vectors = embed(
-        prepared, set(), None, context.embedder, context.threads, None, computed
+        prepared, set(), None, context.embedder, context.threads, None, found.computed
     )
     writer = context.open()
     link = context.embedder.thresholds.link
     with gc_paused(len(operations) >= BATCH):
-        draft = writer.transact(fill, vectors, context.recorded_at, link, as_of)
+        draft = writer.transact(fill, vectors, context.recorded_at, link, found.as_of)
         recorded = sum(kind != SURFACE for kind, _ in draft.operations)
         del draft  # the collector need not look at what is gone
     return recorded
