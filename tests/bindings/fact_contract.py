@@ -134,6 +134,15 @@ class FactContract:
             with pytest.raises(errors.InputError, match="kinds must be some of memory, fact"):
                 alice.recall(question, **wrong)
 
+    def test_a_name_is_split_off(self, alice: Any, reference: Any) -> None:
+        for agent in (alice, reference):
+            agent.facts.add_entity("John Chen", aliases=["Jack"], recorded_at=day(1))
+            agent.facts.add("Jack", "likes", "tea", id="f", recorded_at=day(2))
+            agent.facts.split("John Chen", name="Jack", by="ann", recorded_at=day(3))
+        assert alice.facts.get("f").subject == reference.facts.get("f").subject == "Jack"
+        assert alice.facts.entity("John Chen") == reference.facts.entity("John Chen")
+        assert alice.facts.get("f", as_recorded=day(2)).subject == "John Chen"
+
     def test_entities_merge(self, alice: Any, reference: Any) -> None:
         for agent in (alice, reference):
             agent.facts.add("Bobby", "likes", "Oslo", recorded_at=day(1))
