@@ -12,7 +12,8 @@ import pytest
 
 import recollex
 from recollex.cli import main
-from recollex_engine.mind.critique_data import KINDS, REASONS, balanced, critique_examples
+from recollex.errors import InputError
+from recollex_engine.mind.critique_data import KINDS, REASONS
 from tests.bindings.word_vectors import WordVectors
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -41,7 +42,7 @@ def fill(ann: recollex.Agent) -> dict[str, str]:
 
 
 def examples(ann: recollex.Agent) -> list[dict[str, Any]]:
-    return [each.to_dict() for each in critique_examples(ann.engine)]
+    return [each.to_dict() for each in recollex.critique_data(ann)]
 
 
 def test_each_label_is_what_the_cut_shows(ann: recollex.Agent) -> None:
@@ -94,8 +95,8 @@ def test_a_counterfactual_is_of_the_same_predicate_and_not_so(ann: recollex.Agen
 
 def test_a_balanced_set_has_as_many_of_both(ann: recollex.Agent) -> None:
     fill(ann)
-    every = list(critique_examples(ann.engine))
-    some = balanced(every)
+    every = list(recollex.critique_data(ann))
+    some = list(recollex.critique_data(ann, balanced=True))
     counts = Counter(each.holds for each in some)
     assert counts[True] == counts[False] == sum(each.holds for each in every) > 0
     assert some == [each for each in every if each in some]
@@ -123,3 +124,28 @@ def test_an_agent_without_facts_has_nothing_to_claim(
     assert main(["critique-data", str(tmp_path / "memory")]) == 1
     assert "holds no facts" in capsys.readouterr().err
     assert main(["critique-data", str(tmp_path / "nowhere")]) == 1
+
+
+def test_examples_are_records_with_times(ann: recollex.Agent) -> None:
+    home = fill(ann)["home"]
+    first = next(recollex.critique_data(ann))
+    assert isinstance(first, recollex.CritiqueExample)
+    assert (first.fact, first.claim, first.holds) == (home, "Ann lives in Oslo", False)
+    assert first.valid == (datetime(2024, 1, 1, tzinfo=UTC), None)
+    assert first.recorded_at < ann.facts.get(home).recorded[0]
+
+
+def test_a_cut_tells_nothing_of_later_facts(ann: recollex.Agent) -> None:
+    home = fill(ann)["home"]
+    before = ann.facts.history(home)[-1].recorded[0] - timedelta(microseconds=1)
+    told = list(recollex.critique_data(ann.at(before)))
+    assert "Ann lives in Oslo" in {each.claim for each in told}
+    assert not any("Bergen" in each.claim for each in told)
+    assert not any(each.reason == "corrected" for each in told)
+
+
+def test_what_is_no_agent_of_this_process_is_named(ann: recollex.Agent) -> None:
+    with pytest.raises(InputError, match=r"agent must be an agent of .*, got str: open the store"):
+        recollex.critique_data("ann")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="balanced"):
+        recollex.critique_data(ann, balanced="yes")  # type: ignore[arg-type]

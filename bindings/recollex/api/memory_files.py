@@ -12,6 +12,7 @@ from recollex.api.agent import Agent
 from recollex.api.exported_file import new_folder, replacing
 from recollex.api.filters import FILTERS, Filters, read_filter
 from recollex.api.line_batches import batches, store_batch
+from recollex.api.local_agents import local_engine
 from recollex.api.other_formats import WRITERS
 from recollex.api.plurals import counted
 from recollex.api.progress import progress_bar
@@ -146,12 +147,7 @@ def given_dimension(file: str | os.PathLike[str], format: str | None = None) -> 
 
 def objects_of(agent: Agent, wanted: Filter = EVERYTHING) -> Iterator[dict[str, Any]]:
     """Yield the open memories of an agent that pass a filter as objects of lines, of one view."""
-    engine = getattr(agent, "engine", None)
-    if engine is None:
-        raise InputError(
-            f"agent must be an agent of recollex.open, got {type(agent).__name__}: open the store "
-            "with read_only=True beside its server"
-        )
+    engine = local_engine(agent)
     cut = engine if isinstance(engine, Cut) else Cut.at(engine, _now(engine))
     view = cut.view()
     if view is None or view.columns.settings is None:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+import recollex
 from recollex.api.exported_file import replacing
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say, show
-from recollex_engine.mind.critique_data import CritiqueExample, balanced, critique_examples
+from recollex_engine.mind.critique_data import CritiqueExample
 
 
 def critique_data(arguments: Arguments) -> int:
@@ -19,9 +20,7 @@ def critique_data(arguments: Arguments) -> int:
     with existing_agent(arguments) as agent:
         if agent is None:
             return 1
-        examples: Iterable[CritiqueExample] = critique_examples(agent.engine)
-        if arguments.balanced:
-            examples = balanced(examples)
+        examples = recollex.critique_data(agent, balanced=arguments.balanced)
         if arguments.output is None:
             counts = _write(examples, sys.stdout)
         else:

@@ -16,11 +16,12 @@ Whether a claim holds is what `FactView` says of the cut, so the labels are thos
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import DAY, OPEN_END, from_micros
-from recollex_engine.domain.intervals import OPEN_START
+from recollex_engine.domain.intervals import OPEN_START, Moments, to_moments
 from recollex_engine.domain.surfaces import fact_text, object_text
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import read_fact
@@ -43,7 +44,7 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class CritiqueExample:
-    """One claim at one cut. Times are microseconds UTC, intervals half-open.
+    """One claim at one cut. Intervals are half-open, with None for an open end.
 
     claim: in words, without its time. kind: of `KINDS`. recorded_at: the As-Recorded cut. world:
     the As-World moment, None without one. valid: when the claim is so, as its version says; None
@@ -55,10 +56,10 @@ class CritiqueExample:
 
     claim: str
     kind: str
-    recorded_at: int
-    world: int | None
-    valid: Interval | None
-    seen: Interval | None
+    recorded_at: datetime
+    world: datetime | None
+    valid: Moments | None
+    seen: Moments | None
     holds: bool
     reason: str
     fact: str
@@ -71,7 +72,7 @@ class CritiqueExample:
             "claim": self.claim,
             "kind": self.kind,
             "mode": "as_recorded" if self.world is None else "as_world",
-            "cut": {"recorded": _moment(self.recorded_at), "world": _moment(self.world)},
+            "cut": {"recorded": self.recorded_at.isoformat(), "world": _written(self.world)},
             "valid": _interval(self.valid),
             "seen": _interval(self.seen),
             "holds": self.holds,
@@ -104,7 +105,7 @@ def critique_examples(agent: ReadableAgent) -> Iterator[CritiqueExample]:
             yield from _counterfactual(view, id, number, version, others)
 
 
-def balanced(examples: Iterable[CritiqueExample]) -> list[CritiqueExample]:
+def balanced_examples(examples: Iterable[CritiqueExample]) -> list[CritiqueExample]:
     """Return as many examples that hold as such that do not, spread over all of them.
 
     MemoTrace asks for this against a critic that rejects, or accepts, too much.
@@ -135,10 +136,10 @@ def _example(
     return CritiqueExample(
         claim=claim,
         kind="lagged" if reason in ("corrected", "archived") else "claim",
-        recorded_at=cut,
-        world=world,
-        valid=_valid(view, version),
-        seen=_valid(view, shown[0]) if shown else None,
+        recorded_at=from_micros(cut),
+        world=None if world is None else from_micros(world),
+        valid=to_moments(*_valid(view, version)),
+        seen=to_moments(*_valid(view, shown[0])) if shown else None,
         holds=holds,
         reason=reason,
         fact=id,
@@ -175,8 +176,8 @@ def _counterfactual(
             yield CritiqueExample(
                 claim=claim,
                 kind="counterfactual",
-                recorded_at=_last(view),
-                world=inside,
+                recorded_at=from_micros(_last(view)),
+                world=from_micros(inside),
                 valid=None,
                 seen=None,
                 holds=False,
@@ -259,15 +260,9 @@ def _last(view: FactView) -> int:
     return int(view.data("op_recorded_at")[view.op - 1])
 
 
-def _interval(span: Interval | None) -> list[str | None] | None:
-    if span is None:
-        return None
-    start, end = span
-    return [
-        None if start <= OPEN_START else _moment(start),
-        None if end >= OPEN_END else _moment(end),
-    ]
+def _interval(span: Moments | None) -> list[str | None] | None:
+    return None if span is None else [_written(each) for each in span]
 
 
-def _moment(at: int | None) -> str | None:
-    return None if at is None else from_micros(at).isoformat()
+def _written(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
