@@ -71,3 +71,33 @@ def test_an_agent_without_roles_is_ranked_as_without_these_parts(tmp_path):
             agent.recall("my trip", preset=preset) for preset in (presets.default, BLIND)
         )
         assert [(m.id, m.score) for m in found] == [(m.id, m.score) for m in blind]
+
+
+def test_a_turn_that_tells_more_than_it_asks_points_at_no_role(tmp_path):
+    """Its four parts of a question are a tenth of what they are in one sentence's place."""
+    turn = "Hi, I am back. My trip to Oslo went well on 1 May 2026! What did you suggest for it?"
+    whole = replace(presets.default, fusion=Contextual(telling=1.0))
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        agent = store.agent("a")
+        reply = " ".join(f"{PLAN} Day {n} is for museum number {n}." for n in range(200))
+        said = ("user", "Where does my trip go?", "asked"), ("assistant", reply, "long")
+        agent.retain_dialogue(
+            [
+                {"role": role, "content": text, "at": "2026-05-01T09:00:00Z", "id": id}
+                for role, text, id in said
+            ],
+            document_id="d",
+        )
+        now = "2026-05-03T09:00:00Z"
+        told = agent.recall(turn, now=now, explain=True)
+        others = agent.recall(turn, now=now, preset=whole, explain=True)
+        asked = {memory.id: memory.parts for memory in others}
+        for memory in told:
+            for name, part in memory.parts.items():
+                scale = 0.1 if name in ("role", "passages", "answer", "in_range") else 1.0
+                assert part == pytest.approx(scale * asked[memory.id][name], abs=1e-9), name
+        of_reply = asked["long"]
+        assert all(of_reply[name] for name in ("role", "passages", "answer", "in_range"))
+        short = "What did you suggest for my trip?"
+        found, same = (agent.recall(short, preset=each) for each in (presets.default, whole))
+        assert [(m.id, m.score) for m in found] == [(m.id, m.score) for m in same]

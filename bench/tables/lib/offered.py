@@ -37,12 +37,14 @@ NAMES = (*PARTS, "keyword, addressed", "question, addressed")
 """The parts of a candidate, in the order of `Offered.parts`.
 
 The last two stand in place of keyword and question where the question addresses its hearer, as the
-default weighs them apart there. Parts that say nothing of a memory's own content are scaled as in
-the default (`trusted` in `recollex_kernels`). What a later statement gains (`later_statements`) is
+default weighs them apart there. Parts that say nothing of a memory's own content, and those of a
+turn that tells more than it asks, are scaled as in the default (`trusted` in `recollex_kernels`,
+`telling` of `Contextual`). What a later statement gains (`later_statements`) is
 no part: it is not a sum.
 """
 
 _ONE = {field.name: 1.0 for field in fields(presets.Contextual)}
+_ONE["telling"] = presets.Contextual().telling
 _UNWEIGHED = "every part weighs 1"
 CONFIGURATIONS: dict[str, Options] = {
     DEFAULT: {"explain": False},

@@ -117,8 +117,11 @@ class Contextual:
     such a question a memory's own keyword evidence counts ``addressed_keyword`` times (its effect
     on other memories is unchanged), the moment does not count, recency does, and earlier questions
     are on topic (``addressed_question``). The asker still has in view what the talk in progress
-    said, and these memories would displace the others: so they count less, but not nothing. If a
-    question asks what would be or may be so, the moment does not count either.
+    said, and these memories would displace the others: so they count less, but not nothing. If such
+    a turn has several sentences, it tells more than it asks. "I" and "you" in it point at no role,
+    a time is mostly one that is planned, and a long reply is as good as a short one: so role,
+    passages, answer and in_range count ``telling`` times. If a question asks what would be or may
+    be so, the moment does not count either.
 
     In an agent of few memories the semantic weight is greater, the association's is less, and
     keyword evidence counts less if the best BM25 score is small: see `small_stores`.
@@ -148,6 +151,7 @@ class Contextual:
     present: float = -4.0
     addressed_keyword: float = 0.6
     addressed_question: float = 0.63
+    telling: float = 0.1
     role: float = 1.8
     passages: float = -0.6
     spelling: float = 1.0
@@ -230,6 +234,9 @@ class Contextual:
         weights[_ORDER] *= cues.order
         if not (cues.first_person or cues.second_person):
             weights[_ROLE] = 0.0
+        if cues.tells:
+            for part in _OF_A_QUESTION:
+                weights[part] *= self.telling
         words = evidence.words
         small = smallness(evidence.view.memories if words is None else words.population)
         weights[_SEMANTIC] *= 1 + SIMILARITY * small
@@ -247,9 +254,11 @@ _KEYWORD, _SEMANTIC, _ASSOCIATION, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE = map(
     PARTS.index,
     ("keyword", "semantic", "association", "question", "moment", "in_range", "phrase"),
 )
-_DATED, _RECENCY, _ORDER, _PRESENT, _ROLE = map(
-    PARTS.index, ("dated", "recency", "order", "present", "role")
+_DATED, _RECENCY, _ORDER, _PRESENT, _ROLE, _ANSWER, _PASSAGES = map(
+    PARTS.index, ("dated", "recency", "order", "present", "role", "answer", "passages")
 )
+_OF_A_QUESTION = _ROLE, _PASSAGES, _ANSWER, _IN_RANGE
+"""The parts that count little where a turn tells more than it asks."""
 
 
 class _Parts(Mapping[str, npt.NDArray[np.float64]]):

@@ -49,6 +49,9 @@ _SECOND_PERSON = re.compile(
     r"|your|yours|yourself)\b"
 )
 _ONE_SENTENCE = re.compile(r"[^.!?]*\?*\s*")
+_SENTENCE_END = re.compile(r"[.!?]+(?:\s|$)")
+SENTENCES = 3
+"""The least number of sentences of a turn that tells more than it asks."""
 _PRESENT = re.compile(
     r"\b(?:(?<!until )(?<!till )(?<!by )(?<!before )(?<!from )(?<!even )(?P<said>now"
     r"|nowadays|currently|presently|current|still|these days|at the moment|at present|anymore))\b"
@@ -110,6 +113,8 @@ class Cues:
 
     addressed: it speaks to its hearer ("what did we settle on?", "Hi, I'm back."), so it is a turn
     of a running conversation rather than a question about the past.
+    tells: it is addressed and has at least `SENTENCES` sentences, so it tells more than it asks:
+    "I", "you" and the times that it names are mostly part of the news, not of a question.
     asks_when: its answer is a time.
     supposes: it asks what would be or may be so ("Would Ann like Oslo?"); no time answers that.
     first_person: it asks about the asker ("Where do I live?", "Have I ever met Bo?"), and not about
@@ -130,6 +135,7 @@ class Cues:
     """
 
     addressed: bool
+    tells: bool
     asks_when: bool
     supposes: bool
     first_person: bool
@@ -224,13 +230,15 @@ def cues_of(folded: str, signs: int, named: frozenset[str], foreign: bool = Fals
     signs: `signs_of` the question. named: its words that may name a person.
     """
     if not signs:
-        return Cues(False, False, False, False, False, "", 0, named, foreign)
+        return Cues(False, False, False, False, False, False, "", 0, named, foreign)
     if "_" in folded or "i." in folded or "my memory" in folded:
         signs &= (1 << _ALONE) - 1  # a run may stand where the expression does not match
     supposes = _supposes(folded, signs)
     second_person = _second_person(folded, signs)
+    addressed = _addressed(folded, signs)
     return Cues(
-        _addressed(folded, signs),
+        addressed,
+        addressed and len(_SENTENCE_END.findall(folded)) >= SENTENCES,
         bool(signs & _BITS["when"]) and _asks_when(folded),
         supposes,
         not second_person and _first_person(folded, signs),

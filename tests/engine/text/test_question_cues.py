@@ -30,6 +30,21 @@ def test_a_question_that_speaks_to_its_hearer_is_told_by_its_words(text, expecte
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("Hi. I moved to Rome. What did you suggest?", True),
+        ("Wow!! We did it... Now what?", True),
+        ("I moved to Rome. What did you suggest?", False),  # two sentences
+        ("Our version 3.5.1 runs. What now?", False),  # dots within a number end no sentence
+        ("Ann left. Bob stayed. Cy went home. Who is here?", False),  # speaks to no hearer
+        ("", False),
+    ],
+)
+def test_a_turn_of_several_sentences_to_a_hearer_tells_more_than_it_asks(text, expected):
+    assert read_cues(text).tells is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("When did Ann leave?", True),
         ("  in which month was the fair?", True),
         ("How long was she away?", True),
