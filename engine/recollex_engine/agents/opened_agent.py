@@ -150,6 +150,9 @@ class OpenedAgent(ReadableAgent):
         return view.op if view is not None else 0
 
     def close(self) -> None:
-        """Finish pending work and release the lock file; a second call does nothing."""
+        """Finish pending work and release lock file and memory; a second call does nothing."""
         self._open_agents.discard(self)
-        self.files.close()
+        try:
+            self.files.close()
+        finally:
+            self._facts = None  # it holds the columns

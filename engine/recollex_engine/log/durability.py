@@ -161,6 +161,7 @@ class GroupCommit:
             thread = self._thread
             if thread is not None and thread.is_alive():
                 thread.join()
+            self._flush = _closed  # what it belongs to is freed at once
         if self._failure is not None and not self._reported:
             self.check()
 
@@ -182,3 +183,8 @@ class GroupCommit:
 
     def _is_clean(self) -> bool:
         return self._flushed_op >= self._written_op
+
+
+def _closed() -> int:
+    """Take the place of the flush of a closed log."""
+    raise ClosedError("the log was closed: open it again")

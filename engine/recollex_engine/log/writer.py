@@ -289,6 +289,7 @@ class LogWriter:
                 self._head.sync()
                 self._head.close()
                 self._close_file()
+                self._before_flush = None  # what it belongs to is freed at once
         if (
             whole
             and not self._torn

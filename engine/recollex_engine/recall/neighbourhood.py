@@ -87,12 +87,6 @@ class Neighbourhood:
         self._fan_out = fan_out
         self._terms_of: dict[Node, frozenset[str]] = {}
         self._beside: dict[int, Ordinals] = {}
-        self._walks: dict[str, Callable[[Node, str], Iterator[Node]]] = {
-            EVENT: self._from_event,
-            FACT: self._from_fact,
-            MEMORY: self._from_memory,
-            NAME: self._from_entity,
-        }
 
     def reach(self, seeds: Mapping[Node, float], depth: int) -> dict[Node, Reached]:
         """Return the nodes at most ``depth`` edges from a seed, in the order they were met.
@@ -123,7 +117,7 @@ class Neighbourhood:
         for relation in RELATIONS[node[0]]:
             most = self._fan_out[relation]
             if most:
-                near = list(islice(self._walks[node[0]](node, relation), LOOKED_AT))
+                near = list(islice(_WALKS[node[0]](self, node, relation), LOOKED_AT))
                 share = DECAY / (1 + math.log(len(near))) if node[0] == NAME and near else DECAY
                 if len(near) > most:  # those with most terms of the question, then the newest
                     near.sort(key=lambda other: -len(self.terms_of(other)))
@@ -262,6 +256,14 @@ class Neighbourhood:
             return facts.entity_name(number)
         first, end = self.view.offsets("text_offset")[number : number + 2].tolist()
         return str(self.view.buffer("text")[first:end].data, "utf-8", "replace")
+
+
+_WALKS: dict[str, Callable[[Neighbourhood, Node, str], Iterator[Node]]] = {
+    EVENT: Neighbourhood._from_event,
+    FACT: Neighbourhood._from_fact,
+    MEMORY: Neighbourhood._from_memory,
+    NAME: Neighbourhood._from_entity,
+}
 
 
 def named_entities(facts: FactView, analyzer: Analyzer, text: str) -> Sequence[int]:

@@ -97,7 +97,7 @@ class Columns:
         self.tail: Tail = Tail(0)
         self.label_lists: LabelLists = LabelLists()
         self.metadata_values: MetadataValues = MetadataValues(self.dictionary["labels"])
-        self.speakers: Speakers = Speakers(self.label)
+        self.speakers: Speakers = Speakers(self.dictionary["labels"])
         self.spellings: Spellings = Spellings()
         self.event_times: EventTimeIndex = EventTimeIndex()
         self.accesses: AccessJournal = AccessJournal(folder.parent / ACCESSES)

@@ -1,12 +1,13 @@
 """Which speakers does a question name? Speakers' labels, by first name."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import NONE
+from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.names import fold_name
 from recollex_engine.text.question_cues import first_name
 
@@ -17,11 +18,11 @@ _NONE: frozenset[str] = frozenset()
 class Speakers:
     """The speakers of an agent's memories, indexed as far as a reader has needed them.
 
-    ``label`` returns the text of a label. Threads: any number may call `named`.
+    ``labels``: the dictionary of the agent's labels. Threads: any number may call `named`.
     """
 
-    def __init__(self, label: Callable[[int], str | None]) -> None:
-        self._label = label
+    def __init__(self, labels: Dictionary) -> None:
+        self._dictionary = labels
         self._seen = 0
         self._labels: dict[str, npt.NDArray[np.uint32]] = {}
         self._first: dict[str, int] = {}
@@ -74,7 +75,7 @@ class Speakers:
         first = np.full(int(new.max()) + 1 if len(new) else 0, -1)
         first[new[::-1]] = places[::-1]  # of equal labels the last to be written, the first place
         for label in np.flatnonzero(first >= 0).tolist():
-            whole = self._label(label) or ""
+            whole = self._dictionary.string(label)[2:]  # after its kind
             same_name = self._called.setdefault(fold_name(whole), [])
             if label not in same_name:
                 same_name.append(label)

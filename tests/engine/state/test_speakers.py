@@ -4,15 +4,18 @@ from hypothesis import strategies as st
 
 from recollex_engine.domain.schema import NONE
 from recollex_engine.state.speakers import Speakers
+from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.question_cues import first_name
 
 NAMES = ["Ann Lee", "ann", "Bob", "O\u2019Brien", "?!", "", "the_dude"]
+LABELS = Dictionary()
+LABELS.add_many([f"s:{name}" for name in NAMES])
 
 
 def test_a_view_without_speakers_names_none():
-    assert Speakers(NAMES.__getitem__).named(np.empty(0, np.uint32), ["ann"]).tolist() == []
+    assert Speakers(LABELS).named(np.empty(0, np.uint32), ["ann"]).tolist() == []
     silent = np.full(3, NONE, np.uint32)
-    assert Speakers(NAMES.__getitem__).named(silent, ["ann", "bob"]).tolist() == []
+    assert Speakers(LABELS).named(silent, ["ann", "bob"]).tolist() == []
 
 
 @settings(deadline=None)
@@ -23,7 +26,7 @@ def test_a_view_without_speakers_names_none():
 )
 def test_every_view_finds_the_speakers_that_it_heard(heard, ends, words):
     """Views come in any order; one may be told of speakers whom it has not heard yet."""
-    speakers = Speakers(NAMES.__getitem__)
+    speakers = Speakers(LABELS)
     column = np.array(heard, np.uint32)
     wanted = {label for label, name in enumerate(NAMES) if first_name(name) in words}
     for end in (*ends, len(heard)):
@@ -39,7 +42,7 @@ def test_every_view_finds_the_speakers_that_it_heard(heard, ends, words):
     st.frozensets(st.sampled_from(["ann", "bob", "o'brien", "the_dude", "?!", ""])),
 )
 def test_names_are_those_that_the_view_has_heard(heard, ends, words):
-    speakers = Speakers(NAMES.__getitem__)
+    speakers = Speakers(LABELS)
     column = np.array(heard, np.uint32)
     for end in (*ends, len(heard), *ends):
         spoken = {first_name(NAMES[label]) for label in heard[:end] if label != NONE}
