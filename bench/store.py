@@ -13,7 +13,8 @@ before it was closed.
 The time to the first recall begins before `recollex.open` and ends with the ids: the lock, COMMIT,
 the columns, the posting lists, their checksums as far as they are compared before an answer, and
 the recall with a given vector. The process has its kernels loaded and the files are in the page
-cache. Each opening is for writing and the one before it was closed.
+cache. Each opening is for writing and the one before it was closed. On a tmpfs an opening of
+100,000 takes 3 ms more than on ext4 (docs/reliability.md), so TMPDIR should be on a disk.
 
 Texts are made of words drawn from a Zipf distribution. Vectors are random around 2,000 centres, so
 that semantic links exist. A rival in the same loop is SQLite: one row for each memory with its text

@@ -35,7 +35,7 @@ from recollex_engine.recall.question_reading import named_time
 from recollex_engine.recall.recall import Recall
 from recollex_engine.recall.value_counts import value_counts
 from recollex_engine.state.accesses import Accesses, accesses
-from recollex_engine.state.page_prefault import map_ahead
+from recollex_engine.state.page_prefault import map_ahead, touch_codes
 from recollex_engine.state.replica import LOG, Replica
 from recollex_engine.state.view import View
 from recollex_engine.text.token_counter import TokenCounter
@@ -123,6 +123,8 @@ class ReadableAgent(ABC):
         if question.kinds != MEMORIES:
             ask = partial(self.recall, preset=preset, explain=explain)
             return recall_kinds(view, question, ask, self.search, self.counter())
+        if not self._mapped_ahead:
+            touch_codes(view)
         analyzer = self.context.analyzer(settings.language)
         found = recall(
             view,

@@ -1,5 +1,8 @@
 """Prefaulting: mapping the pages of large vector indexes before recalls touch them.
 
+A recall without graphs reads most pages of the codes. A thread touches them while the first recall
+reads its question.
+
 The first recalls of a process each touch hundreds of pages for the first time: of the graph, of the
 codes, and of the vectors that they rescore. The pages that are already in the page cache, because
 another process wrote or read the files, are mapped by a background thread after the first recall,
@@ -7,6 +10,8 @@ which would only wait for it. Nothing is read from disk except by the system's o
 nothing is mapped that a hundred recalls would not map too.
 """
 
+import _thread
+import contextlib
 import ctypes
 import sys
 import threading
@@ -28,12 +33,36 @@ MOST = 1 << 30
 CHUNK = 8 << 20
 """Bytes that are mapped, or skipped, at once."""
 
+TOUCHED = range(1 << 20, 1 << 26)
+"""Bytes of codes that are worth a thread of their own. From 262,144 rows on there are graphs."""
+SPAN = 1 << 16
+"""Bytes that Linux maps when one of them is touched, if they are in the page cache."""
+
 _POPULATE_READ = 22  # since Linux 5.14; older kernels refuse it
 
 _libc = ctypes.CDLL(None)
 for _call, _last in (("madvise", ctypes.c_int), ("mincore", ctypes.c_void_p)):
     if hasattr(_libc, _call):
         getattr(_libc, _call).argtypes = [ctypes.c_void_p, ctypes.c_size_t, _last]
+
+
+def touch_codes(view: View) -> None:
+    """Touch the pages of the codes on a thread, before the first recall reads them.
+
+    Does nothing where there are graphs, or few codes. Cost for the caller: 15 us; the thread takes
+    .3 ms for 100,000 rows of 384 components on ext4, 1 ms on tmpfs, and the recall is so much
+    faster.
+    """
+    codes = [view.columns.array(name).view(np.uint8) for name in ("code1", "code4")]
+    if not view.indexes.graphs and sum(array.nbytes for array in codes) in TOUCHED:
+        with contextlib.suppress(RuntimeError):  # no further thread can be started
+            _thread.start_new_thread(touch, (codes,))  # Thread.start waits until the thread runs
+
+
+def touch(arrays: Sequence[npt.NDArray[np.uint8]]) -> None:
+    """Read one byte of each `SPAN`, without the interpreter's lock."""
+    for array in arrays:
+        array.take(np.arange(0, len(array), SPAN))
 
 
 def map_ahead(view: View) -> threading.Thread | None:

@@ -2,13 +2,15 @@ import mmap
 import os
 import resource
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import recollex
 from recollex_engine.state import page_prefault
-from recollex_engine.state.page_prefault import map_ahead, map_resident
+from recollex_engine.state.page_prefault import map_ahead, map_resident, touch, touch_codes
+from recollex_engine.state.view import Indexes
 
 PAGES = 16_384
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel of Linux")
@@ -44,6 +46,15 @@ def test_what_lies_in_memory_is_mapped_without_a_fault_left(path):
     without, ahead = opened(path), opened(path)
     assert map_resident([ahead]) == PAGES * mmap.PAGESIZE
     assert faults(ahead) * 4 < faults(without)
+
+
+def test_touching_leaves_few_faults(path):
+    without, touched = opened(path), opened(path)
+    touch([touched, touched[:0]])
+    left, before = faults(touched), faults(without)
+    if before > PAGES // 2:
+        pytest.skip("this kernel maps the touched page alone")
+    assert left * 4 < before
 
 
 def test_only_whole_pages_within_an_array_are_touched(path):
@@ -119,3 +130,25 @@ def test_an_agent_is_mapped_once_behind_its_first_recall_and_answers_the_same(
         return found
 
     assert ask(1, True) == ask(1, False) == ask(1 << 20, True) == ask(1, True, past=True)
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(5_000, [240_000, 960_000]), (300, None)])
+def test_codes_are_touched_before_the_first_recall_alone(tmp_path, monkeypatch, rows, expected):
+    touched = []
+    monkeypatch.setattr(page_prefault, "touch", touched.append)
+    monkeypatch.setattr(
+        page_prefault, "_thread", SimpleNamespace(start_new_thread=lambda call, given: call(*given))
+    )
+    vectors = np.random.default_rng(1).normal(size=(rows, 384)).astype(np.float32)
+    embedder = recollex.GivenVectors(384, links=False)
+    with recollex.open(tmp_path, embedder=embedder, durability="off") as store:
+        store.agent("a").retain_many([f"Boat {n}." for n in range(rows)], embedding=vectors)
+    with recollex.open(tmp_path, embedder=embedder, read_only=True) as store:
+        agent = store.agent("a")
+        view = agent.engine.view()
+        assert touched == []
+        for n in range(2):
+            agent.recall("boat 7", query_embedding=vectors[n])
+        assert [[len(codes) for codes in each] for each in touched] == [expected] * bool(expected)
+        touch_codes(SimpleNamespace(columns=view.columns, indexes=Indexes(graphs=(None,))))
+        assert len(touched) == bool(expected)
