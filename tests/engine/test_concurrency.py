@@ -198,6 +198,17 @@ def test_a_recall_keeps_what_it_found_while_everything_moves(tmp_path, monkeypat
         assert len(held) == 40
 
 
+def test_calls_that_share_a_flush_show_the_last_of_them(tmp_path):
+    with recollex.open(tmp_path, embedder=GivenVectors(DIMENSION)) as store:
+        agent = store.agent("a")
+        agent.retain("the train", embedding=np.ones(DIMENSION))
+        with agent.engine.together():
+            agent.retain("the letter", embedding=np.ones(DIMENSION))
+            agent.engine.files.writer().publish(1)  # of a call that records nothing new
+            assert [memory.text for memory in agent.list()] == ["the train"]
+        assert [memory.text for memory in agent.list()] == ["the train", "the letter"]
+
+
 def test_what_is_not_on_the_disk_is_shown_to_no_reader(tmp_path, monkeypatch):
     folder = tmp_path / "store"
     vectors = np.eye(2, DIMENSION)
