@@ -1,0 +1,136 @@
+"""Every kind of operation as it was written on 26 November 2026, in a store and in a backup of it.
+
+`data/write_operations.py` wrote both. A kind that is added later gets a store of its own.
+"""
+
+import shutil
+import tarfile
+import warnings
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import recollex
+from recollex_engine.agents.logbook import KINDS
+from recollex_engine.state.manifest import Manifest
+from tests.engine.data.write_operations import PieceVectors
+
+DATA = Path(__file__).with_name("data")
+UNWRITTEN = {"replace"}
+"""Kinds that no version has written yet, and that are read."""
+TALK = ["Tess: I drink green tea in Rome.", "Ann: So do I."]
+DRAWN = "Tess drinks green tea in Rome."
+OPINION = "Green tea is best. (Reasons: Tess drinks it.)"
+
+
+def unpacked(name, target):
+    with tarfile.open(DATA / name) as archive:
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
+        archive.extractall(target)
+    return target / "store"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return unpacked("store-operations.tar.gz", tmp_path)
+
+
+def opened(folder, **options):
+    return recollex.open(folder, embedder=PieceVectors(), **options)
+
+
+def files(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def holds(ann):
+    texts = {memory.text: memory for memory in ann.list()}
+    assert list(texts) == [
+        *TALK,
+        *("Tess moved to Rome.", "Ben sold the cello.", DRAWN, OPINION, "Ben has a drum."),
+    ]
+    assert [(texts[each].role, texts[each].source) for each in TALK] == [
+        ("user", "user"),
+        ("assistant", "user"),
+    ]
+    assert (texts[DRAWN].source, texts[OPINION].network) == ("assistant", "opinion")
+    said = [(version.text, version.tags) for version in ann.history("m1")]
+    assert said == [
+        ("Ben plays the cello.", ("old",)),
+        ("Ben plays the cello.", ("music",)),
+        ("Ben sold the cello.", ()),
+    ]
+    found = ann.recall("Who drinks green tea in Rome?", now=datetime(2024, 2, 1, tzinfo=UTC))
+    assert found[0].text in (TALK[0], DRAWN)
+    [fact] = ann.facts.find(subject="Tess")
+    assert (fact.id, fact.predicate, fact.object, fact.evidence) == (
+        "f0",
+        "lives in",
+        "Rome",
+        ("m0",),
+    )
+    assert [version.object for version in ann.facts.history("f0")] == ["Oslo", "Rome"]
+    assert not ann.facts.find(predicate="owns")
+    tess, _, benny, _ = ann.facts.entities()
+    assert (tess.name, tess.aliases, tess.types) == ("Tess", ("Tessa",), ("person",))
+    assert benny.name == "Benny"
+    assert [(event.id, event.summary) for event in ann.events.find()] == [
+        ("e0", "Tess moved."),
+        ("e1", "Ben sold it."),
+    ]
+    assert [episode.title for episode in ann.events.episodes()] == ["A move."]
+    assert ann.facts.search("Where does Tess live?")[0].item == fact
+    assert ann.profile.get().background == "I drink tea."
+    assert [rule.age.days for rule in ann.retention()] == [99_999]
+    assert ann.stats().token_counter == "wordpiece"
+    assert ann.engine.view().has_pieces
+    log = {entry.op: entry for entry in ann.log()}
+    assert set(KINDS) - {entry.kind for entry in log.values()} == UNWRITTEN
+    assert [(entry.by, entry.why) for entry in log.values() if entry.kind == "erase"] == [
+        ("Ben", "asked")
+    ]
+    assert ann.verify().problems == ()
+
+
+def test_it_opens_reads_and_verifies_without_a_change(folder):
+    before = files(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with opened(folder, read_only=True) as store:
+            holds(store.agent("ann"))
+    assert files(folder) == before
+
+
+def test_the_columns_of_its_checkpoint_are_those_of_its_log(folder):
+    agent = folder / "agents" / "ann"
+    manifest = Manifest.read(agent)
+    assert manifest is not None and manifest.has_all_columns
+    for name in ("MANIFEST", "COMMIT", "HEAD"):
+        (agent / name).unlink()
+    shutil.rmtree(agent / manifest.settings.columns_folder)
+    for segment in agent.glob("segment-*"):
+        shutil.rmtree(segment)
+    with opened(folder) as store:
+        ann = store.agent("ann")
+        holds(ann)
+        ann.retain("New.", id="new")
+        ann.checkpoint()
+        columns = Manifest.read(agent).columns
+        grown = {name for name, count in columns.items() if count > manifest.columns[name]}
+        assert "id" in grown and all(columns[name] >= n for name, n in manifest.columns.items())
+
+
+def test_a_backup_of_it_verifies_and_is_restored(tmp_path):
+    unpacked("backup-1.tar.gz", tmp_path)
+    before = files(tmp_path / "store")
+    assert recollex.verify_backup(tmp_path / "store").ok
+    recollex.restore(tmp_path / "store", tmp_path / "again")
+    recollex.restore(
+        tmp_path / "store", tmp_path / "then", at=datetime(2024, 1, 1, 0, 3, tzinfo=UTC)
+    )
+    assert files(tmp_path / "store") == before
+    with opened(tmp_path / "again") as store:
+        holds(store.agent("ann"))
+    with opened(tmp_path / "then") as store:  # with the vectors of the model of now
+        assert [memory.id for memory in store.agent("ann").list()] == ["m0", "m1", "m2", "m3"]
