@@ -6,7 +6,7 @@ nothing. What depends on chance or on the version of the code, such as links, is
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -221,7 +221,8 @@ class Writer:
             op = self._record(draft, vectors.view(np.uint16), recorded_at, link_threshold)
             self._drafting = False
             if draft.operations:
-                self._expire(last := self.log.position.recorded_at, last + 1)
+                with suppress(OSError):  # it is logged; the next call applies the rules
+                    self._expire(last := self.log.position.recorded_at, last + 1)
                 op = self.replica.columns.op
         self.publish(op)
         return draft
@@ -288,8 +289,7 @@ class Writer:
         try:
             if self._rules is None:
                 self._rules = RetentionRules(rules_in_force(columns, columns.op, self.log.folder))
-            due = self._rules.due(columns, now) if self._rules else []
-            if due:
+            if due := (self._rules.due(columns, now) if self._rules else []):
                 self._commit(due, None, recorded_at)
             return sum(len(payload["memories"]) for _, payload in due)
         except BaseException:

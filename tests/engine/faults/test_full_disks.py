@@ -11,6 +11,7 @@ import pytest
 
 import recollex
 from recollex_engine.errors import StoreFullError
+from recollex_engine.log.writer import LogWriter
 from recollex_engine.writing import checkpoint
 from tests.engine.faults.small_store import D, answers, assert_holds, contents, fill, opened, text
 
@@ -75,6 +76,26 @@ def test_a_full_disk_stores_nothing_of_the_call(path, full_disk, word, part, key
     for read_only in (True, False):
         with opened(path, key=key, read_only=read_only) as agent:
             assert_holds(agent, expected)
+
+
+def test_rules_that_a_full_disk_keeps_back_are_applied_by_the_next_call(path, monkeypatch):
+    append = LogWriter.append
+
+    def refuse_forgetting(log, recorded_at, operations):
+        if operations[0][0] == "forget":
+            raise StoreFullError(errno.ENOSPC, "the disk is full")
+        return append(log, recorded_at, operations)
+
+    with opened(path) as agent:
+        fill(agent, 0, 3)
+        agent.set_retention([recollex.Retention(count=3)])
+        with monkeypatch.context() as patch:
+            patch.setattr(LogWriter, "append", refuse_forgetting)
+            fill(agent, 3, 1)  # it is in the log by then
+            assert [id for id, _ in contents(agent)] == ["m0", "m1", "m2", "m3"]
+        fill(agent, 4, 1)
+        assert [id for id, _ in contents(agent)] == ["m2", "m3", "m4"]
+        assert agent.verify().problems == ()
 
 
 def test_a_full_disk_at_the_first_retain(path, full_disk):
@@ -168,6 +189,7 @@ LIMITED = """
 import resource, signal, sys
 import numpy as np, recollex
 from recollex_engine.errors import StoreFullError
+from recollex_engine.log.writer import LogWriter
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = recollex.open(sys.argv[1], embedder=recollex.GivenVectors(32), durability="off")
 agent = store.agent("a")
