@@ -224,7 +224,9 @@ class Column:
         """Do what `persist` does for the file of an encrypted agent."""
         self._covered = count
         pages = self._pages or new_pages()
-        if self._fixed and pages.end is not None:
+        # a call that failed after its write has left pages that do not count
+        is_whole = pages.size == self._stored * self._storage.itemsize
+        if self._fixed and pages.end is not None and is_whole:
             items = self._storage[self._stored : count].view(np.uint8)
             with column_file.opened(path, os.O_WRONLY | os.O_CREAT) as fd:
                 if (found := os.fstat(fd).st_size) < pages.end:

@@ -11,6 +11,7 @@ import pytest
 
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
 from recollex_engine.storage import column_file, overlay
+from recollex_engine.storage.agent_key import create_key
 from recollex_engine.storage.column import Column
 from recollex_engine.storage.column_file import MAPPED_FROM
 
@@ -349,3 +350,23 @@ def test_a_fixed_column_grows_and_is_never_changed(large, tmp_path):
     for index in (0, LARGE, 2 * LARGE):
         with pytest.raises(InputError, match="fixed"):
             column.set(index, 1)
+
+
+@pytest.mark.parametrize("key", [None, bytes(32)], ids=["plain", "encrypted"])
+def test_what_a_failed_flush_left_counts_once(tmp_path, monkeypatch, key):
+    cipher = create_key(tmp_path, key) if key else None
+    path = tmp_path / "column"
+    column = Column("<u4", fixed=True)
+    column.extend(range(10))
+    column.persist(path)
+    column.extend(range(10, 14))
+    with monkeypatch.context() as patch, pytest.raises(StoreFullError):
+        patch.setattr(column_file, "flush", fail(errno.EIO))
+        column.persist(path)
+    column.append(14)
+    column.persist(path)
+    assert Column("<u4", path, 15, fixed=True).array.tolist() == [*range(15)]
+    column.append(15)
+    column.persist(path)
+    assert Column("<u4", path, 16, fixed=True).array.tolist() == [*range(16)]
+    del cipher
