@@ -82,6 +82,28 @@ class Manifest:
             held |= SURFACES.keys()
         return held == schema().keys()
 
+    def _check(self) -> None:
+        """Raise `TypeError` for a field of another type, or a negative number.
+
+        The checksum says that nothing was changed by chance, not that it is one of ours.
+        """
+        position, settings = self.position, self.settings
+        counts = *self.columns.items(), *self.dictionaries.items(), *self.checksums.items()
+        files = [(each.postings, (each.number, *_rows(each))) for each in self.segments]
+        files += [(each.path, (each.width, *_rows(each))) for each in self.graphs]
+        names = settings.model, settings.language, settings.counter, settings.locale
+        numbers = (
+            *(self.generation, position.file, position.offset, position.op),
+            *(settings.dimension, settings.analyzer, settings.embedding, settings.counting),
+            *(count for _, count in counts),
+            *(number for _, held in files for number in held),
+        )
+        texts = *names, *(name for name, _ in counts), *(path for path, _ in files)
+        if not all(isinstance(each, str) for each in texts):
+            raise TypeError("a name that is not a string")
+        if not all(isinstance(each, int) and each >= 0 for each in numbers):
+            raise TypeError("a count that is not a number from 0 on")
+
     def write(self, folder: Path) -> None:
         """Replace the manifest of ``folder``; durable once this returns."""
         values: dict[str, Any] = {
@@ -116,7 +138,7 @@ class Manifest:
                 raise unknown_format(path, values["format"], FORMAT)
             if (found := values.pop("sha256")) != (expected := _checksum(values)):
                 raise CorruptError(path, f"checksum {expected}", found)
-            return cls(
+            found = cls(
                 values["generation"],
                 Position.from_json(values["position"]),
                 Settings.from_payload(values["settings"]),
@@ -132,8 +154,14 @@ class Manifest:
                 ),
                 values.get("checksums", {}),
             )
-        except (KeyError, TypeError, ValueError) as error:
+            found._check()
+            return found
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise CorruptError(path, "the fields of a manifest", repr(error)) from error
+
+
+def _rows(entry: SegmentEntry | GraphEntry) -> tuple[int, int]:
+    return entry.first_row, entry.end_row
 
 
 def _checksum(values: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, FormatError
 from recollex_engine.log.format import Position
-from recollex_engine.state.manifest import NAME, GraphEntry, Manifest, SegmentEntry
+from recollex_engine.state.manifest import NAME, GraphEntry, Manifest, SegmentEntry, _checksum
 
 SETTINGS = Settings("given-16", 16, "english", 1, "cl100k_base")
 SEGMENT = SegmentEntry(0, 0, 16, "segment-0000/postings-3")
@@ -50,4 +50,31 @@ def test_another_format_says_what_to_do(tmp_path):
     values["format"] = 2
     (tmp_path / NAME).write_bytes(orjson.dumps(values))
     with pytest.raises(FormatError, match="format 2"):
+        Manifest.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"columns": []},
+        {"columns": {"text": -1}},
+        {"columns": {"text": "7"}},
+        {"dictionaries": {"ids": 1.5}},
+        {"checksums": {"columns/text": None}},
+        {"generation": "3"},
+        {"segments": [{"number": 0, "first_row": 0, "end_row": None, "postings": "p"}]},
+        {"segments": [{"number": 0, "first_row": 0, "end_row": 1, "postings": 7}]},
+        {"graphs": [["hnsw", 0, 1]]},
+        {"graphs": [{"path": None, "first_row": 0, "end_row": 1}]},
+        {"settings": SETTINGS.to_payload() | {"dimension": "16"}},
+        {"settings": SETTINGS.to_payload() | {"language": None}},
+    ],
+    ids=str,
+)
+def test_a_field_of_another_type_is_damage_also_with_its_checksum(tmp_path, change):
+    MANIFEST.write(tmp_path)
+    values = orjson.loads((tmp_path / NAME).read_bytes()) | change
+    del values["sha256"]
+    (tmp_path / NAME).write_bytes(orjson.dumps(values | {"sha256": _checksum(values)}))
+    with pytest.raises(CorruptError, match="the fields of a manifest"):
         Manifest.read(tmp_path)
