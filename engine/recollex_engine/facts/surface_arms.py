@@ -196,9 +196,15 @@ class SurfaceArms:
             return ("event", key) if event_visible_at(view, key) is not None else None
         return ("episode", key) if read_episode(view, key) is not None else None
 
-    def keyword(self, budget: int) -> SurfaceBm25:
-        """Return the arm's list, and what is needed to score any other surface."""
+    def keyword(self, budget: int, among: Mask | None = None) -> SurfaceBm25:
+        """Return the arm's list, and what is needed to score any other surface.
+
+        among: uint8[rows], some of the allowed surfaces: only these are listed, and a word has the
+        idf of what it says together with the condition that they meet. df counts those of them that
+        hold the word; N counts all that are allowed.
+        """
         surfaces, rows, population = self.surfaces, self.rows, self.population
+        allowed, every = (self.allowed, population == rows) if among is None else (among, False)
         terms = self.view.columns.dictionary["surface_terms"].get_many(self.asked.terms)
         forward = (
             *(surfaces.array("words"), surfaces.first_row(rows)),
@@ -213,7 +219,7 @@ class SurfaceArms:
         known, idf = np.empty(len(terms), np.uint32), np.empty(len(terms), np.float32)
         found, met, most, _ = search_words(
             *(words.lists, (terms, UNBOUNDED, NO_SHARES), places(texts), fixed, per_word, rows),
-            (self.allowed, population == rows, population),
+            (allowed, every, population),
             *(_scratch.take(rows), best, weighed, own),
             (known, idf),
             np.zeros(max(rows - words.end, 0), np.float32),

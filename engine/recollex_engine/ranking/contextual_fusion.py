@@ -24,6 +24,7 @@ from recollex_engine.domain.checks import check_number
 from recollex_engine.domain.roles import ASSISTANT, USER
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.arms import ArmList, Words
+from recollex_engine.ranking.cited import raise_cited
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.ranking.copies import order_copies
 from recollex_engine.ranking.fusion import Evidence, Fused
@@ -82,6 +83,8 @@ class Contextual:
                  anchors) if that is more; see `moments`
     association  activation received from the best x over shared entities, see `associations`
     in_range     1 if it happened in the time that the question names
+    cited        b of the best fact that cites it, see `cited_by_facts`; of a time that the question
+                 names only the facts that held then
     phrase       share of the question's quotes that it holds word for word
     speaker      1 if the question names who said it
     question     1 if it is a question itself (LoCoMo: rarely evidence)
@@ -155,6 +158,7 @@ class Contextual:
     role: float = 1.8
     passages: float = -0.6
     spelling: float = 1.0
+    cited: float = 3.0
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -169,6 +173,9 @@ class Contextual:
     def fuse(self, evidence: Evidence) -> Fused:
         """Return the candidates by the sum of their parts."""
         lists = [ranked.memories for ranked in evidence.lists.values() if len(ranked.memories)]
+        cited = evidence.cited if self.cited else None
+        if cited is not None:
+            lists.append(cited[0])
         if not lists:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
         view, found = evidence.view, evidence.found
@@ -209,6 +216,8 @@ class Contextual:
             signs = read_signs(seen, evidence.words.unknown, evidence.words.population)
         parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
         fused = Fused(memories, scores, parts, own, signs)
+        if cited is not None:
+            fused = raise_cited(fused, cited, self.cited)
         if evidence.cues.order:
             fused = order_copies(evidence, fused)
         asks_for_present = evidence.cues.present and evidence.found is None

@@ -30,6 +30,8 @@ MEASURED = MappingProxyType({"semantic": 0.5, "keyword": 1.0, "graph": 0.3, "tem
 
 Quoted: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 """The memories that hold a quote of the question, ascending; the share of its quotes in each."""
+Cited: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
+"""The memories that facts cite, best first, each once; the share of each, see `cited_by_facts`."""
 
 
 @dataclass(
@@ -42,7 +44,8 @@ class Evidence:
     None if it did not run. query: the question's vector, None if there is none. allowed:
     uint8[memories], the memories that may be returned; those around them may be any open memory.
     analyzer: of the agent's language. found: the time that the question names. budget: limit of an
-    arm's list. quoted: None if the question has no quotes.
+    arm's list. quoted: None if the question has no quotes. cited: None if no fact cites an
+    allowed memory.
     """
 
     view: View
@@ -57,6 +60,7 @@ class Evidence:
     thresholds: Thresholds
     budget: int
     quoted: Quoted | None
+    cited: Cited | None
 
 
 @dataclass(slots=True)

@@ -63,10 +63,9 @@ def recall(
 ) -> Recall:
     """Return the memories of ``view`` for ``question``; "last week" is relative to ``now``.
 
-    ``token_counter``: the name of the counter of the memories' tokens. ``counter``: counts the
-    tokens of a subgraph, if the question asks for one. ``costs``: of the lines of a prompt.
-    ``latency``: of the embedder. If an arm, a
-    parser or a reranker fails, the trace reports it, and the other parts still answer.
+    ``token_counter``: the name of the counter of the memories' tokens. ``counter``: counts those of
+    a subgraph, if one is asked for. ``costs``: of the lines of a prompt. ``latency``: of the
+    embedder. If an arm, a parser or a reranker fails, the trace reports it, and the others answer.
     """
     started = time.perf_counter_ns()
     trace = Trace()
@@ -214,6 +213,7 @@ class _Pipeline:
             thresholds=self.thresholds,
             budget=self.question.thinking_budget,
             quoted=words.quoted,
+            cited=words.cited,
         )
 
     def led_by_parts(self, fused: Fused, analyzer: Analyzer, embedder: QueryEmbedder) -> Fused:

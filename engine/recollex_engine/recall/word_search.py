@@ -1,4 +1,4 @@
-"""The part of a recall that needs no vector: dates, cues, filters and the keyword arm.
+"""The part of a recall that needs no vector: dates, cues, filters, the keyword arm, and facts.
 
 It runs while the model computes the question's vector.
 """
@@ -13,11 +13,14 @@ from recollex_engine.dates.time_parser import EnglishDates, in_locale
 from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NONE
+from recollex_engine.facts.cited_by_facts import cited_by_facts
+from recollex_engine.facts.surface_arms import Asked
+from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import UNBOUNDED, ArmList, Mask, Words
 from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.filters import admitted_memories
-from recollex_engine.ranking.fusion import Quoted
+from recollex_engine.ranking.fusion import Cited, Quoted
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.spelling import UNKNOWN, similar_terms
 from recollex_engine.recall.arm_runner import ArmRunner
@@ -38,7 +41,8 @@ class WordSearch:
     time_range: the range that the question names, None for none. allowed: uint8[memories], which
     may be returned. analyzer: of the agent's language. quoted: None if the question has no quotes.
     ranked: the keyword arm's list, None if the preset has no such arm. words: that arm's scores of
-    all memories, None if it did not run.
+    all memories, None if it did not run. cited: the allowed memories that facts cite, see
+    `cited_by_facts`; None for none.
     """
 
     time_range: TimeRange | None
@@ -48,6 +52,7 @@ class WordSearch:
     quoted: Quoted | None
     ranked: ArmList | None
     words: Words | None
+    cited: Cited | None = None
 
 
 def search_words(
@@ -100,7 +105,33 @@ def search_words(
         return words.ranked
 
     ranked = runner.run("keyword", keyword, allowed, question.thinking_budget)
-    return WordSearch(time_range, cues, allowed, analyzer, quoted, ranked, words)
+    cited = None
+    if view.columns.surfaces.rows and isinstance(preset.fusion, Contextual) and preset.fusion.cited:
+        cited = _cited(view, question, analyzer, time_range, allowed, trace)
+    return WordSearch(time_range, cues, allowed, analyzer, quoted, ranked, words, cited)
+
+
+def _cited(
+    view: View,
+    question: Question,
+    analyzer: Analyzer,
+    time_range: TimeRange | None,
+    allowed: Mask,
+    trace: Trace,
+) -> Cited | None:
+    """Return the allowed memories that facts cite, best first; None for none."""
+    span = None if time_range is None else (time_range.start, time_range.end)
+    asked = Asked(analyzer, question.text, None, PAPER_THRESHOLDS, span)
+    with trace.stage("facts"):
+        try:
+            cited = cited_by_facts(view, question.filter.as_world, question.filter.trust, asked)
+        except Exception as error:  # as with an arm, the others still answer
+            trace.errors["facts"] = f"{type(error).__name__}: {error}"
+            return None
+    if cited is None:
+        return None
+    kept = allowed[cited[0]] == 1
+    return (cited[0][kept], cited[1][kept]) if kept.any() else None
 
 
 def _names_speakers(preset: Preset) -> bool:

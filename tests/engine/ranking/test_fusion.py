@@ -42,6 +42,7 @@ def evidence(lists):
         thresholds=limits,
         budget=10,
         quoted=None,
+        cited=None,
     )
 
 
