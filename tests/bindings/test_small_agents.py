@@ -94,7 +94,7 @@ def test_a_name_that_speaks_later_speaks_in_no_earlier_view(tmp_path: Path) -> N
         agent.retain_dialogue([said], document_id="d")
         now, before = agent.engine.view(), agent.at(then).engine.view()
         assert now is not None and before is not None
-        named = now.columns.speakers.named(now.of_memories("speaker"), frozenset({"ann"}))
+        (named,) = now.columns.speakers.by_name(now.of_memories("speaker"), frozenset({"ann"}))
         assert len(named) == 1
         assert names_speaker(now, named) and not names_speaker(before, named)
 

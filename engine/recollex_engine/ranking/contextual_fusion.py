@@ -35,6 +35,7 @@ from recollex_engine.ranking.small_stores import (
     smallness,
     word_certainty,
 )
+from recollex_engine.state.speakers import joined
 from recollex_kernels.fusing.contextual import contextual
 from recollex_kernels.fusing.inputs import Question
 from recollex_kernels.fusing.parts import PARTS
@@ -181,7 +182,8 @@ class Contextual:
         view, found = evidence.view, evidence.found
         near = evidence.lists.get("semantic", _NOTHING)
         weights = self._weights(evidence)
-        named = view.columns.speakers.named(view.of_memories("speaker"), evidence.cues.words)
+        met = view.columns.speakers.by_name(view.of_memories("speaker"), evidence.cues.words)
+        named = joined(met)
         arguments = (
             (np.concatenate(lists), (near.memories, near.scores)),
             _asked(evidence, names_speaker(view, named)),

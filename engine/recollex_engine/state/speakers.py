@@ -15,10 +15,17 @@ _NOBODY = np.empty(0, np.uint32)
 _NONE: frozenset[str] = frozenset()
 
 
+def joined(met: Sequence[npt.NDArray[np.uint32]]) -> npt.NDArray[np.uint32]:
+    """Return the labels of `Speakers.by_name` in one array, ascending."""
+    if len(met) < 2:
+        return met[0] if met else _NOBODY
+    return np.sort(np.concatenate(met))  # no label is listed under two first names
+
+
 class Speakers:
     """The speakers of an agent's memories, indexed as far as a reader has needed them.
 
-    ``labels``: the dictionary of the agent's labels. Threads: any number may call `named`.
+    ``labels``: the dictionary of the agent's labels. Threads: any number may call its methods.
     """
 
     def __init__(self, labels: Dictionary) -> None:
@@ -29,27 +36,25 @@ class Speakers:
         self._called: dict[str, list[int]] = {}
         self._following = threading.Lock()
 
-    def named(
+    def by_name(
         self, speaker: npt.NDArray[np.uint32], words: frozenset[str]
-    ) -> npt.NDArray[np.uint32]:
-        """Return the labels of speakers whose first name is one of ``words``, ascending.
+    ) -> list[npt.NDArray[np.uint32]]:
+        """Return the labels of the speakers who have each of ``words`` as a first name, ascending.
 
-        speaker uint32[n]: the speaker's label of each memory of a view, or NONE. The result may
-        contain speakers that are newer than the view. Cost: a look-up a word, and O(new memories).
+        A word that is no speaker's name gives no item. speaker uint32[n]: the speaker's label of each
+        memory of a view, or NONE. The result may contain speakers that are newer than the view.
+        Cost: a look-up a word, and O(new memories).
         """
         if len(speaker) > self._seen:
             with self._following:
                 self._follow(speaker)
         labels = self._labels
-        met = [labels[word] for word in labels.keys() & words]
-        if len(met) < 2:
-            return met[0] if met else _NOBODY
-        return np.sort(np.concatenate(met))  # no label is listed under two first names
+        return [labels[word] for word in labels.keys() & words]
 
     def names(self, speaker: npt.NDArray[np.uint32], words: frozenset[str]) -> frozenset[str]:
         """Return those of ``words`` that are the first name of a speaker of the view.
 
-        speaker: as for `named`; no name of a speaker who is newer than the view is among them.
+        speaker: as for `by_name`; no name of a speaker who is newer than the view is among them.
         """
         if len(speaker) > self._seen:
             with self._following:
@@ -61,7 +66,7 @@ class Speakers:
     def called(self, speaker: npt.NDArray[np.uint32], names: Sequence[str]) -> list[int]:
         """Return the labels of the speakers with these whole names; case is ignored.
 
-        speaker, and speakers who are newer than the view: as for `named`.
+        speaker, and speakers who are newer than the view: as for `by_name`.
         """
         if len(speaker) > self._seen:
             with self._following:

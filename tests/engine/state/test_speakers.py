@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.domain.schema import NONE
-from recollex_engine.state.speakers import Speakers
+from recollex_engine.state.speakers import Speakers, joined
 from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.question_cues import first_name
 
@@ -13,9 +13,10 @@ LABELS.add_many([f"s:{name}" for name in NAMES])
 
 
 def test_a_view_without_speakers_names_none():
-    assert Speakers(LABELS).named(np.empty(0, np.uint32), ["ann"]).tolist() == []
+    assert Speakers(LABELS).by_name(np.empty(0, np.uint32), {"ann"}) == []
     silent = np.full(3, NONE, np.uint32)
-    assert Speakers(LABELS).named(silent, ["ann", "bob"]).tolist() == []
+    assert Speakers(LABELS).by_name(silent, {"ann", "bob"}) == []
+    assert joined([]).tolist() == []
 
 
 @settings(deadline=None)
@@ -30,7 +31,10 @@ def test_every_view_finds_the_speakers_that_it_heard(heard, ends, words):
     column = np.array(heard, np.uint32)
     wanted = {label for label, name in enumerate(NAMES) if first_name(name) in words}
     for end in (*ends, len(heard)):
-        found = speakers.named(column[:end], words).tolist()
+        by_name = speakers.by_name(column[:end], words)
+        for labels in by_name:
+            assert len({first_name(NAMES[label]) for label in labels.tolist()}) == 1
+        found = joined(by_name).tolist()
         assert found == sorted(set(found))
         assert set(heard[:end]) & wanted <= set(found) <= set(heard) & wanted
 
