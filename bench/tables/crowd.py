@@ -1,8 +1,7 @@
 """What does a bank of memories lose if nine others share its agent?
 
 Claim: a bank that shares an agent with nine others loses at most .03 of the default's R@10 with
-nothing said (a household, whose banks tell of the same rooms and habits, .10), and nothing beyond
-chance if a tag filter names the bank.
+nothing said, and nothing beyond chance if a tag filter names the bank.
 
 Command: python -m bench.tables.crowd --data FOLDER [--json FILE] [--limit N] [--sets NAME ...]
 

@@ -44,7 +44,7 @@ no part: it is not a sum.
 """
 
 _ONE = {field.name: 1.0 for field in fields(presets.Contextual)}
-_ONE["telling"] = presets.Contextual().telling
+_ONE |= {name: getattr(presets.Contextual(), name) for name in ("telling", "circle")}
 _UNWEIGHED = "every part weighs 1"
 CONFIGURATIONS: dict[str, Options] = {
     DEFAULT: {"explain": False},

@@ -35,9 +35,10 @@ from recollex_engine.ranking.small_stores import (
     smallness,
     word_certainty,
 )
+from recollex_engine.ranking.strangers import NO_STRANGERS, strangers
 from recollex_engine.state.speakers import joined
 from recollex_kernels.fusing.contextual import contextual
-from recollex_kernels.fusing.inputs import Question
+from recollex_kernels.fusing.inputs import Question, Strangers
 from recollex_kernels.fusing.parts import PARTS
 
 KEYWORD_CONTEXT = 4.4
@@ -104,6 +105,8 @@ class Contextual:
                  candidates. An assistant's replies are long, and a reply of n passages scores by
                  the best of n: in a sum of logarithms of odds, the best of n draws must exceed
                  ln(n) more than one draw
+    circle       no part: what c of a memory is less by if its speaker is a stranger to the people
+                 whom the question names, see `strangers`
     copy         what exchanging places with the same text adds, if the question wants the latest or
                  the first; see `copies`
     later        what a later statement needs to rank above the earlier one that says the same, if
@@ -160,6 +163,7 @@ class Contextual:
     passages: float = -0.6
     spelling: float = 1.0
     cited: float = 3.0
+    circle: float = 1.5
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -186,7 +190,7 @@ class Contextual:
         named = joined(met)
         arguments = (
             (np.concatenate(lists), (near.memories, near.scores)),
-            _asked(evidence, names_speaker(view, named)),
+            _asked(evidence, named, strangers(view, met, self.circle) if met else NO_STRANGERS),
             view.mentions,
             view.talk,
             evidence.allowed,
@@ -302,13 +306,13 @@ class _Parts(Mapping[str, npt.NDArray[np.float64]]):
         return len(self._names)
 
 
-def _asked(evidence: Evidence, names_one: bool) -> Question:
+def _asked(evidence: Evidence, named: npt.NDArray[np.uint32], apart: Strangers) -> Question:
     """Return what b and c of any memory are computed from, whichever arm brought it."""
     view, limits, words = evidence.view, evidence.thresholds, evidence.words
     best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
     said = words if words is not None and best > 0 else _NO_WORDS
     scale = 1 / math.sqrt(best * said.most) if best > 0 else 0.0
-    if scale and not names_one:
+    if scale and not names_speaker(view, named):
         scale *= word_certainty(view, said, evidence.analyzer)
     return (
         (
@@ -321,6 +325,7 @@ def _asked(evidence: Evidence, names_one: bool) -> Question:
         np.empty(0, np.float32) if evidence.query is None else evidence.query,
         limits.semantic,
         max(limits.entry - limits.semantic, 1e-6) / _known(evidence),
+        apart,
     )
 
 

@@ -27,6 +27,7 @@ from recollex_engine.domain.trust import Stamp
 from recollex_engine.state.access_journal import FILE as ACCESSES
 from recollex_engine.state.access_journal import AccessJournal
 from recollex_engine.state.chain import Chain, newest
+from recollex_engine.state.circles import Circles
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.event_time_index import EventTimeIndex
 from recollex_engine.state.fact_state import FactState
@@ -98,6 +99,7 @@ class Columns:
         self.label_lists: LabelLists = LabelLists()
         self.metadata_values: MetadataValues = MetadataValues(self.dictionary["labels"])
         self.speakers: Speakers = Speakers(self.dictionary["labels"])
+        self.circles: Circles = Circles()
         self.spellings: Spellings = Spellings()
         self.event_times: EventTimeIndex = EventTimeIndex()
         self.accesses: AccessJournal = AccessJournal(folder.parent / ACCESSES)

@@ -41,9 +41,9 @@ class Speakers:
     ) -> list[npt.NDArray[np.uint32]]:
         """Return the labels of the speakers who have each of ``words`` as a first name, ascending.
 
-        A word that is no speaker's name gives no item. speaker uint32[n]: the speaker's label of each
-        memory of a view, or NONE. The result may contain speakers that are newer than the view.
-        Cost: a look-up a word, and O(new memories).
+        A word that is no speaker's name gives no item. The result may contain speakers that are
+        newer than the view. speaker uint32[n]: the speaker's label of each memory of a view, or
+        NONE. Cost: a look-up a word, and O(new memories).
         """
         if len(speaker) > self._seen:
             with self._following:

@@ -5,7 +5,8 @@ from typing import TypeAlias
 import numpy as np
 
 from recollex_kernels.fusing._neighbours import neighbours
-from recollex_kernels.fusing.inputs import Candidates, Members, Question, Talk, Weighed
+from recollex_kernels.fusing.inputs import Candidates, Members, Question, Strangers, Talk, Weighed
+from recollex_kernels.graph.circles import NONE
 from recollex_kernels.machine.bitmap import Bits, bitmap, listed, mark, place_of
 from recollex_kernels.machine.jit import F32, F64, U8, U32, kernel
 from recollex_kernels.machine.prefetch import prefetch, prefetch_row
@@ -26,6 +27,24 @@ reach, window   as for `neighbours`
 
 
 @kernel
+def _lower(memories: U32, chosen: U8, strangers: Strangers, semantic: F64) -> None:
+    """Lower the evidence of the memories ``chosen`` that people of other circles said."""
+    speaker, (above, joined, since), end, roots, less = strangers
+    if roots.shape[0] == 0:
+        return
+    for i in range(memories.shape[0]):
+        root = speaker[memories[i]]
+        if chosen[i] == 0 or root == NONE or since[root] >= end:
+            continue
+        while joined[root] < end:
+            root = above[root]
+        place = 0
+        while place < roots.shape[0] and roots[place] != root:
+            place += 1
+        semantic[i] -= less[place]
+
+
+@kernel
 def _weigh(
     bits: Bits, before: U32, memories: U32, known: Weighed, told: F32, question: Question
 ) -> tuple[F64, F64]:
@@ -34,11 +53,14 @@ def _weigh(
     bits, before, memories: a set, and what `listed` returns of it.
     told: the greatest similarity of each of ``memories``, NaN where it is to be computed; or empty.
     """
-    asked, scale, vectors, first_row, query, zero, unit = question
+    asked, scale, vectors, first_row, query, zero, unit, strangers = question
     known_memories, known_keyword, known_semantic = known
     n = memories.shape[0]
     keyword, semantic = np.zeros(n, np.float64), np.zeros(n, np.float64)
     new, is_new = np.empty(n, np.int64), np.ones(n, np.uint8)
+    if strangers[3].shape[0] > 0:
+        for i in range(n):
+            prefetch(strangers[0], int(memories[i]))
     for j in range(known_memories.shape[0]):
         place = place_of(bits, before, int(known_memories[j]))
         keyword[place], semantic[place] = known_keyword[j], known_semantic[j]
@@ -52,6 +74,7 @@ def _weigh(
         for j in range(count):
             keyword[new[j]] = np.float64(scores[j]) * scale
     if query.shape[0] == 0:
+        _lower(memories, is_new, strangers, semantic)
         return keyword, semantic
     if told.shape[0] > 0:
         left = 0
@@ -80,6 +103,7 @@ def _weigh(
         for row in range(rows[j] + np.uint32(1), ends[j]):
             best = max(best, similarity(vectors, row, query))
         semantic[new[j]] = max((np.float64(best) - zero) / unit, -1.0)
+    _lower(memories, is_new, strangers, semantic)
     return keyword, semantic
 
 
@@ -90,7 +114,9 @@ def weigh(candidates: Candidates, end: int, question: Question) -> Weighed:
     Equation:
         keyword(m)  = (BM25 of m) * scale
         semantic(m) = max((greatest similarity of a row of m and the query - zero) / unit, -1)
-    each 0 where there are no terms, or ``query`` is empty.
+                      - less(m)
+    each 0 where there are no terms, or ``query`` is empty; less(m) is 0 but for a memory of another
+    circle than the named people's, see `Strangers`.
 
     Shapes: see `Candidates` and `Question`; memories in [0, end).
 

@@ -5,6 +5,7 @@ M is the number of memories of the view; arrays of M may be longer.
 
 from typing import TypeAlias
 
+from recollex_kernels.graph.circles import Circles
 from recollex_kernels.graph.links import Scored
 from recollex_kernels.machine.jit import F32, F64, I64, U8, U16, U32, U64
 from recollex_kernels.words.memory_scores import Asked
@@ -17,9 +18,20 @@ near   some of ``found``, each once, and their similarities to the query. The si
        of several rows is not used: the arm may have seen only some of its rows
 """
 
-Question: TypeAlias = tuple[Asked, float, U16, U32, F32, float, float]
+Strangers: TypeAlias = tuple[U32, Circles, int, U32, F64]
+"""Whose memories tell of other people than the question: speaker, circles, end, roots, less.
+
+speaker  uint32[M]   a label, or NONE
+circles  of speakers, see `Circles`
+end      number of memories of the view
+roots    uint32[c]      circles of people whom the question names; empty where none counts less
+less     float64[c+1]   what the semantic evidence of a memory from each of these is lowered by, and
+         from any other circle
+"""
+
+Question: TypeAlias = tuple[Asked, float, U16, U32, F32, float, float, Strangers]
 """What a question asks, in words and as a vector: asked, scale, vectors, first_row, query, zero,
-unit.
+unit, strangers.
 
 asked      the words, see `memory_scores.Asked`
 scale      makes keyword evidence of a BM25 score
@@ -27,6 +39,7 @@ vectors    uint16[N, D]    float16 bit patterns
 first_row  uint32[M+1]     rows of memory m are first_row[m]:first_row[m + 1]
 query      float32[D], or empty
 zero, unit  make semantic evidence of a similarity, see `weigh`
+strangers  see `Strangers`
 """
 
 Talk: TypeAlias = tuple[U32, I64, U32, U8, U8]

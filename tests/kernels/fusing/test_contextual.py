@@ -10,6 +10,7 @@ from recollex_kernels.fusing.contextual import contextual
 from recollex_kernels.fusing.parts import NONE, PARTS, SPEAKER, parts_of
 from recollex_kernels.graph.association import associations
 from recollex_kernels.words._segment_table import FIELDS
+from tests.kernels.circles import strangers_among
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -41,7 +42,7 @@ class Agent:
         )
         self.said = (
             *(asked, 0.7, vectors.view(np.uint16), rows.astype(np.uint32)),
-            *(rng.integers(-2, 3, 40).astype(np.float32), 0.2, 0.3),
+            *(rng.integers(-2, 3, 40).astype(np.float32), 0.2, 0.3, strangers_among(n, rng)),
         )
         mentions = [rng.choice(5, int(rng.integers(0, 3)), replace=False) for _ in range(n)]
         self.mentions = chained(mentions)

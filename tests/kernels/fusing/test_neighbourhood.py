@@ -8,6 +8,7 @@ from recollex_kernels.vectors.codes import cosines
 from recollex_kernels.words.bm25 import scores_of
 from recollex_kernels.words.postings import build_postings
 from recollex_kernels.words.segments import table
+from tests.kernels.circles import lost_by, strangers_among
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)
@@ -40,7 +41,9 @@ def bank(sizes, seed):
     terms, idf = np.array([2, 0], np.uint32), np.array([2.0, 0.5], np.float32)
     tail = np.empty(0, np.float32)
     asked = table(KEPT[-1:]), tail, lengths, offsets, words, 0.5, 0.25, terms, idf
-    return asked, SCALE, vectors.view(np.uint16), first_row.astype(np.uint32), query, ZERO, UNIT
+    rows = first_row.astype(np.uint32)
+    apart = strangers_among(len(sizes), rng)
+    return asked, SCALE, vectors.view(np.uint16), rows, query, ZERO, UNIT, apart
 
 
 def keyword_of(said, m):
@@ -54,11 +57,12 @@ def keyword_of(said, m):
 
 
 def semantic_of(said, m):
-    return max((alike(said, m) - ZERO) / UNIT, -1.0) if len(said[4]) else 0.0
+    own = max((alike(said, m) - ZERO) / UNIT, -1.0) if len(said[4]) else 0.0
+    return own - lost_by(said[-1], m)
 
 
 def alike(said, m):
-    _, _, vectors, first_row, query, _, _ = said
+    _, _, vectors, first_row, query, *_ = said
     rows = np.arange(first_row[m], first_row[m + 1], dtype=np.uint32)
     scores = np.empty(len(rows), np.float32)
     cosines(vectors, rows, query, scores)
@@ -94,7 +98,7 @@ def test_a_known_similarity_is_believed_of_a_memory_of_one_row():
     said = bank([1, 2, 1], 3)
     found = frozen([0, 1, 2], np.uint32)
     _, _, semantic = weigh((found, (found[:2], frozen([0.8, 0.8], np.float32))), 3, said)
-    assert semantic[0] == (float(np.float32(0.8)) - ZERO) / UNIT
+    assert semantic[0] == (float(np.float32(0.8)) - ZERO) / UNIT - lost_by(said[-1], 0)
     assert semantic[1:].tolist() == [semantic_of(said, 1), semantic_of(said, 2)]
 
 
