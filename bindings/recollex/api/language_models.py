@@ -2,8 +2,10 @@
 
 import os
 from pathlib import Path
+from typing import Any, TypedDict, Unpack
 from urllib.parse import urlsplit
 
+from recollex.api.argument_groups import ArgumentGroup
 from recollex_engine.domain.checks import MAX_NAME, check_count, check_number, check_text
 from recollex_engine.errors import InputError
 from recollex_engine.llm.language_model import (
@@ -18,19 +20,47 @@ from recollex_engine.llm.usage import Price
 Place = str | os.PathLike[str]
 
 
+class ModelOptions(TypedDict, total=False):
+    """The options of `llm` beside the model, its address and its key."""
+
+    deadline: float
+    attempts: int
+    concurrency: int
+    first_wait: float
+    cache: Place | None
+    record: Place | None
+    replay: Place | None
+    price: tuple[float, float] | None
+
+
+_DEFAULTS: ModelOptions = {
+    "deadline": 60.0,
+    "attempts": 4,
+    "concurrency": 4,
+    "first_wait": FIRST_WAIT,
+}
+_OPTIONS = ArgumentGroup(
+    ModelOptions,
+    _DEFAULTS,
+    {
+        "api_key": "key",
+        "api_base": "base_url",
+        "url": "base_url",
+        "endpoint": "base_url",
+        "timeout": "deadline",
+        "max_retries": "attempts",
+        "retries": "attempts",
+    },
+)
+
+
+@_OPTIONS.shown
 def llm(
     model: str | None = None,
     *,
     base_url: str | None = None,
     key: str | None = None,
-    deadline: float = 60.0,
-    attempts: int = 4,
-    concurrency: int = 4,
-    first_wait: float = FIRST_WAIT,
-    cache: Place | None = None,
-    record: Place | None = None,
-    replay: Place | None = None,
-    price: tuple[float, float] | None = None,
+    **options: Unpack[ModelOptions],
 ) -> LanguageModel:
     """Return a language model at any endpoint that speaks OpenAI's protocol; nothing is sent yet.
 
@@ -54,7 +84,7 @@ def llm(
     `errors.LanguageModelError`. All three hold prompts and answers in clear text, and erasing a
     memory does not reach them.
 
-    Raises `errors.InputError`.
+    Raises `errors.InputError`; `TypeError` for an option that it does not know.
 
     >>> import recollex, tempfile
     >>> model = recollex.llm("llama3.1:8b", base_url="http://localhost:11434/v1")
@@ -68,19 +98,26 @@ def llm(
         _check_address(base_url)
     if key is not None and not (key.isascii() and key.isprintable()):
         raise InputError("key must be printable ASCII")
-    check_number(deadline, "deadline", 0.001, 86_400)
-    check_number(first_wait, "first_wait", 0, 3600)
-    check_count(attempts, "attempts", 1, 100)
-    check_count(concurrency, "concurrency", 1, 1000)
-    kept = Keeping(
-        None if cache is None else Path(cache),
-        None if record is None else Path(record),
-        None if replay is None else Path(replay),
-    )
+    _OPTIONS.refuse_unknown("llm", options)
+    given = _DEFAULTS | options
+    check_number(given["deadline"], "deadline", 0.001, 86_400)
+    check_number(given["first_wait"], "first_wait", 0, 3600)
+    check_count(given["attempts"], "attempts", 1, 100)
+    check_count(given["concurrency"], "concurrency", 1, 1000)
+    kept = Keeping(*(_place(given.get(each)) for each in ("cache", "record", "replay")))
     if kept.replay is not None and (kept.record is not None or kept.cache is not None):
         raise InputError("replay goes with neither record nor cache: it answers everything")
-    limits = Limits(float(deadline), attempts, concurrency, float(first_wait))
-    return open_language_model(model, base_url, key, limits, kept, _price(price))
+    limits = Limits(
+        float(given["deadline"]),
+        given["attempts"],
+        given["concurrency"],
+        float(given["first_wait"]),
+    )
+    return open_language_model(model, base_url, key, limits, kept, _price(given.get("price")))
+
+
+def _place(given: Any) -> Path | None:
+    return None if given is None else Path(given)
 
 
 def _check_address(url: str) -> None:

@@ -39,6 +39,17 @@ def test_arguments_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "meant"),
+    [("api_key", "key"), ("baseurl", "base_url"), ("timeout", "deadline"), ("cach", "cache")],
+)
+def test_an_option_that_it_does_not_know_is_named_with_what_is_meant(
+    given: str, meant: str
+) -> None:
+    with pytest.raises(TypeError, match=rf"argument '{given}'\. Did you mean '{meant}'\?"):
+        recollex.llm("m", **{given: "x"})
+
+
+@pytest.mark.parametrize(
     ("options", "complaint"),
     [
         ({"base_url": "localhost:8000"}, "http://"),
