@@ -1,7 +1,7 @@
 """How right are the answers that a language model gives from an agent's memories?
 
 Claim: none without a model: with one, F1, BLEU-1, exact match and a judge's verdict on LoCoMo,
-LongMemEval, Complex-TR and Test of Time, as TEMPR 4.1, 4.2 and REMem 4 report them.
+LongMemEval, REALTALK, Complex-TR and Test of Time, as TEMPR 4.1, 4.2 and REMem 4 report them.
 
 Command: python -m bench.answer_eval --data FOLDER --llm NAME [--llm-url URL] [--judge NAME]
     [--sets locomo complex_tr] [--banks N] [--limit N] [--max-tokens N] [--cache FOLDER]
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 import recollex
-from bench.datasets import complex_tr, locomo, longmemeval, test_of_time
+from bench.datasets import complex_tr, locomo, longmemeval, realtalk, test_of_time
 from bench.datasets.bank import Bank, Query
 from bench.lib.answer_metrics import (
     REFUSAL,
@@ -50,6 +50,7 @@ from recollex.errors import LanguageModelError
 SETS: dict[str, Callable[[Path], list[Bank]]] = {
     "locomo": locomo.load,
     "longmemeval": longmemeval.load,
+    "realtalk": realtalk.load,
     "complex_tr": complex_tr.load,
     "test_of_time": test_of_time.load,
 }

@@ -1,13 +1,14 @@
-"""The loaders of Complex-TR and Test of Time, on small files of their published schemas."""
+"""The loaders of REALTALK, Complex-TR and Test of Time, on files of their published schemas."""
 
 import doctest
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.datasets import complex_tr, locomo, longmemeval, test_of_time
+from bench.datasets import complex_tr, locomo, longmemeval, realtalk, test_of_time
 from tests.bench.dataset_files import write
 
 FACTS = """Ada Berg worked for Acme Labs from January 1902 to January 1906.
@@ -52,6 +53,59 @@ def test_complex_tr(tmp_path: Path) -> None:
     assert two.category == "event to event, several hops, several answers"
     assert (none.answers, none.answerable) == ((), False)
     assert [one.split, none.split] == ["dev", "report"]
+
+
+def chat(*sessions: list[tuple[str, str, str, str]], qa: list[dict[str, Any]]) -> dict[str, Any]:
+    """A chat of REALTALK; a message is (id, speaker, text, caption)."""
+    said: dict[str, Any] = {"name": {"speaker_1": "Emi", "speaker_2": "Kurt"}}
+    for number, session in enumerate(sessions, 1):
+        said[f"session_{number}_date_time"] = f"{number:02}.01.2024, 10:00:00"
+        said[f"events_session_{number}"] = {"agent_a": [], "agent_b": []}
+        said[f"session_{number}"] = [
+            {
+                "clean_text": text,
+                "speaker": speaker,
+                "date_time": f"{number:02}.01.2024, 10:00:{place:02}",
+                "dia_id": id,
+                **({"blip_caption": caption} if caption else {}),
+            }
+            for place, (id, speaker, text, caption) in enumerate(session)
+        ]
+    return said | {"qa": qa}
+
+
+def test_realtalk(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="Chat_1"):
+        realtalk.load(tmp_path)
+    asked = {"question": "What does Emi row?", "answer": "A kayak", "evidence": ["D2:1; D10:1"]}
+    files = {
+        "Chat_10_Emi_Kurt.json": chat([("D1:1", "Emi", "Hi!", "")], qa=[]),
+        "Chat_2_Emi_Kurt.json": chat(
+            [("D1:1", "Kurt", "Hello  Emi.", ""), ("D1:2", "Emi", "", "a red kayak")],
+            [("D2:1", "Emi", "I row this.", ""), ("D2:2", "Emi", "", "")],
+            qa=[asked | {"category": 1}, {**asked, "category": 2, "evidence": []}],
+        ),
+    }
+    for name, said in files.items():
+        write(tmp_path / "realtalk" / name, said)
+    second, tenth = realtalk.load(tmp_path)
+    assert (second.name, second.agent, tenth.name) == ("chat-2", "Kurt and Emi", "chat-10")
+    assert [(turn["id"], turn["text"], turn["document"]) for turn in second.turns] == [
+        ("D1:1", "Hello Emi.", "D1"),
+        ("D1:2", "(a picture)", "D1"),
+        ("D2:1", "I row this.", "D2"),
+    ]
+    assert second.turns[1]["caption"] == "a red kayak"
+    assert second.turns[2]["at"] == datetime(2024, 1, 2, 10, tzinfo=UTC)
+    one, two = second.queries
+    assert (one.evidence, one.category, one.answers) == ({"D2:1"}, "multi-hop", ("A kayak",))
+    assert (two.evidence, two.category, two.visible) == (frozenset(), "temporal", 3)
+    assert one.asked_at > second.turns[2]["at"]
+    assert second.notes == {
+        **{"messages without text": 1, "without evidence": 1},
+        "evidence naming no turn": 1,
+    }
+    assert [one.split, len(tenth.queries)] == ["dev", 0]
 
 
 def time_item(question: str, label: str) -> dict[str, Any]:
