@@ -39,7 +39,10 @@ STATEMENT = st.fixed_dictionaries(
         "document_id": st.sampled_from([None, "d1", "d2"]),
         "tags": st.sampled_from([[], ["x"]]),
         "metadata": st.sampled_from(
-            [{}, {"k": 1}, {"k": 2, "chunk": "c", "evidence": ["m1", "m2"]}]
+            [
+                *({}, {"k": 1}, {"k": 2, "chunk": "c", "evidence": ["m1", "m2"]}),
+                {"k": 1, "extraction": "atomic-1", "evidence": ["m1"]},
+            ]
         ),
         "entities": st.sampled_from([[], ["Ann"], ["Ann", "The Quokka Club"]]),
         "valid_until": st.sampled_from([None, None, START + timedelta(days=3)]),

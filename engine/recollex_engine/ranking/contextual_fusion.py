@@ -29,6 +29,7 @@ from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.ranking.copies import order_copies
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_engine.ranking.later_statements import prefer_later
+from recollex_engine.ranking.repeated_facts import lead_with_turns
 from recollex_engine.ranking.small_stores import (
     SIMILARITY,
     names_speaker,
@@ -226,8 +227,9 @@ class Contextual:
             fused = raise_cited(fused, cited, self.cited)
         if evidence.cues.order:
             fused = order_copies(evidence, fused)
-        asks_for_present = evidence.cues.present and evidence.found is None
-        return prefer_later(evidence, fused) if asks_for_present else fused
+        if evidence.cues.present and evidence.found is None:
+            fused = prefer_later(evidence, fused)
+        return lead_with_turns(evidence, fused)
 
     def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:
         """Return the weight of each part for this question, 0 for parts that do not apply to it."""

@@ -19,7 +19,8 @@ def reordered(
     parts.
     """
     added = {part: scores - fused.scores}
-    parts = ReorderedParts(fused.parts, places, added) if fused.parts else fused.parts
+    has_none = isinstance(fused.parts, dict) and not fused.parts
+    parts = fused.parts if has_none else ReorderedParts(fused.parts, places, added)
     return replace(fused, memories=fused.memories[places], scores=scores[places], parts=parts)
 
 

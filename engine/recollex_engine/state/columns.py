@@ -30,6 +30,7 @@ from recollex_engine.state.chain import Chain, newest
 from recollex_engine.state.circles import Circles
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.event_time_index import EventTimeIndex
+from recollex_engine.state.fact_sources import FactSources
 from recollex_engine.state.fact_state import FactState
 from recollex_engine.state.hubs import Hubs
 from recollex_engine.state.label_lists import LabelLists
@@ -98,6 +99,7 @@ class Columns:
         self.tail: Tail = Tail(0)
         self.label_lists: LabelLists = LabelLists()
         self.metadata_values: MetadataValues = MetadataValues(self.dictionary["labels"])
+        self.fact_sources = FactSources(self.metadata_values, self.dictionary)
         self.speakers: Speakers = Speakers(self.dictionary["labels"])
         self.circles: Circles = Circles()
         self.spellings: Spellings = Spellings()
