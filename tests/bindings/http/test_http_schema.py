@@ -8,6 +8,7 @@ import hypothesis
 import pytest
 import requests
 import schemathesis
+from hypothesis import Phase
 from schemathesis.generation.feedback import FeedbackSources
 from schemathesis.pytest._test_builder import build_operation_test
 from schemathesis.specs.openapi.checks import (
@@ -23,15 +24,8 @@ from recollex.http.application import ENDPOINTS
 from recollex.wire.methods import METHODS
 from tests.bindings.http.http_service import served
 
-EXAMPLES = int(os.environ.get("RECOLLEX_HTTP_EXAMPLES", "3"))
-"""Requests of each operation; thousands of them find rarer errors."""
-
-SETTINGS = hypothesis.settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    derandomize=EXAMPLES < 10,
-    suppress_health_check=list(hypothesis.HealthCheck),
-)
+RANDOM = int(os.environ.get("RECOLLEX_HTTP_EXAMPLES", "10"))
+"""Random requests of each operation in the slow test; thousands of them find rarer errors."""
 
 DOCUMENT = openapi.document(ENDPOINTS, with_tokens=False)
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
@@ -55,23 +49,35 @@ def session() -> Iterator[requests.Session]:
     ("verb", "path"),
     [(verb, path) for path, verbs in DOCUMENT["paths"].items() for verb in verbs],
 )
+@pytest.mark.parametrize("examples", [0, pytest.param(RANDOM, marks=pytest.mark.slow)])
 def test_answers_are_as_documented(
-    url: str, session: requests.Session, verb: str, path: str
+    url: str, session: requests.Session, verb: str, path: str, examples: int
 ) -> None:
     """Each operation, as ``SCHEMA.parametrize()`` tests it.
 
-    That would draw the requests of all operations while tests are collected: 8 s of CPU.
+    That would draw the requests of all operations while tests are collected: 8 s of CPU. examples:
+    random requests beside those that cover each value and each error that the document names.
     """
     operation = SCHEMA[path][verb]
     test = build_operation_test(
         config=SCHEMA.config,
         operation=operation,
         test_func=answer_is_as_documented,
-        explicit_settings=SETTINGS,
+        explicit_settings=settings_of(examples),
         given_kwargs={},
         feedback=FeedbackSources(),
     )
     test(url=url, session=session)
+
+
+def settings_of(examples: int) -> hypothesis.settings:
+    phases = [Phase.explicit, Phase.generate, Phase.shrink] if examples else [Phase.explicit]
+    return hypothesis.settings(
+        max_examples=max(examples, 1),
+        deadline=None,
+        phases=phases,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
 
 
 def answer_is_as_documented(url: str, session: requests.Session, case: Any) -> None:
