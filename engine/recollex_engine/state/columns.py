@@ -117,9 +117,8 @@ class Columns:
         self.closed_op: int = self._forget_later("closed_by", self.open[:memories])
         for name in CLOSED[1:]:
             self._forget_later(name, np.empty(len(array(name)), np.uint8))
-        self._latest: npt.NDArray[np.uint32] = newest(
-            array("id"), max(64, self.dictionary["ids"].count * 3 // 2)
-        )
+        ids = max(64, self.dictionary["ids"].count * 3 // 2)
+        self._latest: npt.NDArray[np.uint32] = newest(array("id"), ids)
         self.mentions: Chain = Chain(array("mention_entity"), self.entities)
         self.incoming: Chain = Chain(array("link_target"), self.memories)
         self.mention_counts: MentionCounts = MentionCounts()
