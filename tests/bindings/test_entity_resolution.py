@@ -63,6 +63,24 @@ def test_alice_on_monday_and_alice_chen_on_tuesday_are_one(ann: recollex.Agent) 
     assert len(ann.list(entities=["Alice"])) == 2
 
 
+def test_a_word_of_a_heading_is_no_part_of_a_name(ann: recollex.Agent) -> None:
+    tell(
+        ann,
+        (0, "Please open the Register, the manager said."),
+        (0, "See the Initial Risk Register."),
+        (0, "That register is long."),
+        (0, "The Valhalla is closed."),
+        (1, "We sailed past Old Valhalla."),
+    )
+    assert made_one(ann) == [("Valhalla", "Old Valhalla")]
+    assert not [each for each in ann.facts.resolve_entities(preview=True) if each.same is None]
+
+
+def test_a_given_name_that_is_a_word_is_a_part_of_a_name(ann: recollex.Agent) -> None:
+    tell(ann, (0, "I met Mark at noon."), (0, "We mark it."), (1, "I met Mark Smith again."))
+    assert made_one(ann) == [("Mark", "Mark Smith")]
+
+
 def test_alice_and_alice_cooper_in_one_memory_are_two(ann: recollex.Agent) -> None:
     tell(ann, (0, "I met Alice with Alice Cooper."))
     [match] = ann.facts.resolve_entities()

@@ -14,8 +14,9 @@ mostly two, as "Alice" and "Alice Cooper". ``apart`` is the prose. By rule two a
 - no memory names both, but for initials, and no type of theirs contradicts,
 - the shorter name is so a variant of one entity, and not of two ("Alice Chen", "Alice Cooper"),
 - a speaker's name is complete: it stands for no longer name,
-- a part is the end of a name ("Wolves"), or the beginning of a person's ("Alice"), and a short form
-  is a person's, and no given name of its own ("Dan" is not "Dana").
+- a part is the end of a name ("Wolves"), or the beginning of a person's ("Alice"), and no ordinary
+  word ("Register", where a heading says "Risk Register"): such pairs are not even borderline,
+- a short form is a person's, and no given name of its own ("Dan" is not "Dana").
 
 Pairs that score enough and fail one of these, and names that are .75 alike, are borderline: a
 language model decides them (TEMPR 2.3.2) where the store has one. Otherwise they stay two.
@@ -54,6 +55,7 @@ from recollex_engine.text.entity_types import OTHER, PERSON, EntityType
 from recollex_engine.text.name_likeness import Variant, initials, is_first_part, variant_of
 from recollex_engine.text.name_variants import plain_name
 from recollex_engine.text.names import fold_name
+from recollex_engine.text.ordinary_words import is_ordinary, ordinary_words
 from recollex_engine.text.typed_words import GIVEN_NAMES
 
 if TYPE_CHECKING:
@@ -92,7 +94,10 @@ class EntityMatch:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """An entity, with the memories that name it (ascending), and when these were said."""
+    """An entity, with the memories that name it (ascending), and when these were said.
+
+    ordinary: its words stand in lower case, too, and it begins with no given name.
+    """
 
     number: int
     name: str
@@ -101,6 +106,7 @@ class _Known:
     memories: npt.NDArray[np.int64]
     said_at: npt.NDArray[np.int64]
     speaks: bool
+    ordinary: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,14 +273,17 @@ def _known(view: FactView) -> list[_Known]:
         if label != NONE
     }
     types = {each.name: each.type for each in all_entities(view, mentioned=True)}
+    words = ordinary_words(map(columns.text, np.flatnonzero(is_open).tolist()))
     found = []
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(entity)], strict=True):
         number = int(entity[start])
         name, own = view.entity_name(number), np.unique(named[start:end])
         if name in types:  # not erased
             folded = fold_name(name)
+            plain = is_ordinary(name, words) and folded.split()[0] not in GIVEN_NAMES
+            said = said_at[own]
             found.append(
-                _Known(number, name, folded, types[name], own, said_at[own], folded in speakers)
+                _Known(number, name, folded, types[name], own, said, folded in speakers, plain)
             )
     return found
 
@@ -334,6 +343,8 @@ def _compared(one: _Known, other: _Known) -> _Pair | None:
         likeness = Levenshtein.normalized_similarity(one.folded, other.folded)
         if likeness < MATCH_THRESHOLD:
             return None
+    elif variant.way == "part" and short.ordinary:
+        return None
     else:
         likeness = variant.likeness
     together = len(np.intersect1d(short.memories, full.memories, assume_unique=True))
