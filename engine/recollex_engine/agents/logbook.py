@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,13 @@ from recollex_engine.domain.schema import (
     THINK,
 )
 from recollex_engine.domain.settings import RECOUNT, REEMBED
-from recollex_engine.errors import InputError
+from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower, Operation, position_before
 from recollex_engine.log.seeking import read_operations
 from recollex_engine.state import fact_applying
 from recollex_engine.state.columns import Columns
-from recollex_engine.state.replica import LOG
+from recollex_engine.state.replica import LOG, UNREADABLE
 from recollex_engine.state.view import View
 from recollex_engine.state.word_pieces import VOCABULARY
 
@@ -161,13 +162,18 @@ def _check_kinds(kinds: Collection[str] | None) -> None:
 
 def _entry(operation: Operation, columns: Columns) -> LogEntry:
     payload = operation.payload or {}
+    try:
+        ids = _ids(operation.kind, payload, columns) if payload and HOLE not in payload else ()
+    except UNREADABLE as error:
+        expected = f"a payload of operation {operation.op} that fits its kind"
+        raise CorruptError(Path(LOG), expected, repr(error)) from error
     return LogEntry(
         operation.op,
         from_micros(operation.recorded_at),
         _AMEND if AMENDS in payload else operation.kind,
         payload.get("by"),
         payload.get("why"),
-        tuple(_ids(operation.kind, payload, columns)) if payload and HOLE not in payload else (),
+        tuple(ids),
         None if HOLE in payload else operation.payload,
     )
 

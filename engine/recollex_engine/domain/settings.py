@@ -7,9 +7,11 @@ counter, and the tokens of all memories by it. The last of each counts, also for
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from recollex_engine.dates.locales import DAY_FIRST
+from recollex_engine.errors import CorruptError
 from recollex_engine.storage.formats import unknown_format
 from recollex_engine.text.entity_table import EntityRule
 
@@ -18,6 +20,8 @@ REEMBED = "reembed"
 """The kind of the operation that moves an agent to another model."""
 RECOUNT = "recount"
 """The kind of the operation that gives an agent another token counter."""
+MOST = 1 << 16
+"""The greatest dimension, and how often an agent may be moved or counted again."""
 COUNTED = ("tokens", "passage_tokens")
 """The columns that a `recount` replaces."""
 
@@ -75,14 +79,24 @@ class Settings:
 
     @classmethod
     def from_payload(cls, payload: dict[str, Any]) -> "Settings":
-        """Return the settings that `to_payload` wrote."""
+        """Return the settings that `to_payload` wrote; raises `TypeError` or `ValueError`."""
         if payload.get("format") != FORMAT:
             raise unknown_format(None, payload.get("format"), FORMAT, "the agent")
-        return cls(**payload)
+        found = cls(**payload)
+        for name in (found.model, found.language, found.counter, found.locale):
+            if not isinstance(name, str):
+                raise TypeError(f"a name of an agent's settings is {name!r}")
+        for number in (found.dimension, found.embedding, found.counting):
+            if not (isinstance(number, int) and 0 < number <= MOST):
+                raise ValueError(f"a number of an agent's settings is {number!r}")
+        return found
 
 
 def settings_of(kind: str, payload: Mapping[str, Any] | None) -> Settings | None:
     """Return the settings that an operation sets; None if it sets none."""
     if payload is None or kind not in ("create", REEMBED, RECOUNT):
         return None
-    return Settings.from_payload(dict(payload) if kind == "create" else payload["settings"])
+    try:
+        return Settings.from_payload(dict(payload) if kind == "create" else payload["settings"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise CorruptError(Path("log"), f"settings in an operation {kind}", repr(error)) from error

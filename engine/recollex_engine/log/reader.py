@@ -76,7 +76,7 @@ class LogFollower:
         head: Head | None = None,
         pause: Callable[[], None] | None = None,
     ) -> None:
-        self._folder = folder
+        self.folder: Path = folder
         self._pause = pause
         self._left = BURST
         self._verify = verify
@@ -109,18 +109,18 @@ class LogFollower:
 
     def read_records(self, until_op: int | None = None) -> Iterator[tuple[list[Record], int]]:
         """Yield as `read_new`, with payloads as bytes: (records, offset of their first line)."""
-        self._check_head(self._folder, self.position.op, self.position.chain)
+        self._check_head(self.folder, self.position.op, self.position.chain)
         while until_op is None or self.position.op < until_op:
             if self._file is None:
-                if not file_exists(self._folder, self.position.file):
+                if not file_exists(self.folder, self.position.file):
                     if self.position == START:
-                        if self._folder.is_file():
-                            raise CorruptError(self._folder, "the folder of a log", "a file")
+                        if self.folder.is_file():
+                            raise CorruptError(self.folder, "the folder of a log", "a file")
                         return
                     raise CorruptError(
-                        self._folder, f"log file {self.position.file}", "no such file"
+                        self.folder, f"log file {self.position.file}", "no such file"
                     )
-                self._file = LogFile(self._folder, self.position.file)
+                self._file = LogFile(self.folder, self.position.file)
                 self._check_length()
             yield from self._read_file(until_op, sealed=False)
             if until_op is not None and self.position.op >= until_op:
@@ -128,7 +128,7 @@ class LogFollower:
             if self._file.is_superseded():  # one writer closed the log and another opened it
                 self.close()
                 continue
-            if not file_exists(self._folder, self.position.file + 1):
+            if not file_exists(self.folder, self.position.file + 1):
                 return
             # The next file exists, so this one is sealed. Read the lines that were added between
             # the end found above and the sealing.
@@ -141,7 +141,7 @@ class LogFollower:
         """Return the payload of a record that `read_records` gave, decrypted if it is sealed."""
         if self._cipher is None:
             return record.payload
-        path = self._folder if self._file is None else self._file.path
+        path = self.folder if self._file is None else self._file.path
         return open_payload(self._cipher, record, path)
 
     def close(self) -> None:
@@ -246,11 +246,11 @@ class LogFollower:
         """Raise unless a file is encrypted if, and only if, the agent is unlocked."""
         assert self._file is not None
         if is_sealed(header) and self._cipher is None:
-            self._cipher = cipher_at(self._folder)  # it may have been unlocked meanwhile
+            self._cipher = cipher_at(self.folder)  # it may have been unlocked meanwhile
         if is_sealed(header) and self._cipher is None:
-            if not is_encrypted(self._folder.parent):
-                raise CorruptError(self._folder.parent / KEY, "the key of an encrypted log", "none")
-            raise locked(self._folder.parent)
+            if not is_encrypted(self.folder.parent):
+                raise CorruptError(self.folder.parent / KEY, "the key of an encrypted log", "none")
+            raise locked(self.folder.parent)
         if self._cipher is not None and not is_sealed(header):
             self._corrupt(0, "a header of an encrypted log", header[:20])
 
@@ -273,7 +273,7 @@ class LogFollower:
             )
 
     def _is_last_file(self) -> bool:
-        return not file_exists(self._folder, self.position.file + 1)
+        return not file_exists(self.folder, self.position.file + 1)
 
     def _corrupt(self, offset: int, expected: str, found: object) -> NoReturn:
         assert self._file is not None

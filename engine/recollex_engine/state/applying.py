@@ -31,15 +31,27 @@ from recollex_engine.domain.trust import own_trust, trust_number
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.columns import Columns, Rows
 from recollex_engine.state.fact_applying import KINDS, StagedFacts
+from recollex_engine.state.named_numbers import check_below, check_earlier
 from recollex_engine.state.word_pieces import VOCABULARY, decode_pieces
 from recollex_engine.storage.dictionary import BatchInterner
 
+MOST_PASSAGES = 1 << 20
+"""More than a text can have."""
 
-def apply(columns: Columns, operations: Iterable[Operation], rows: Rows) -> None:
-    """Append the items of ``operations``; ``rows`` gives the vectors of new and older passages."""
+
+def apply(
+    columns: Columns, operations: Iterable[Operation], rows: Rows, *, check: bool = True
+) -> None:
+    """Append the items of ``operations``; ``rows`` gives the vectors of new and older passages.
+
+    Kernels trust the numbers in columns. ``check`` raises `ValueError` for one that names nothing;
+    a writer, which has made its operations itself, does without.
+    """
     staged = _Staged(columns)
     for operation in operations:
         staged.add(operation)
+    if check:
+        staged.check()
     staged.finish(rows)
 
 
@@ -188,6 +200,7 @@ class _Staged:
         if operation.kind not in RETAINING:
             return
         at, memory, said, rows = self.at, self.memories, operation.recorded_at, payload[HOLE]
+        check_below("the passages of a memory", (rows,), MOST_PASSAGES)
         key = self.known_ids + len(self.ids)
         self.ids.append(f"{PLACEHOLDER}{memory}")
         self.memories += 1
@@ -241,6 +254,19 @@ class _Staged:
             self.piece_rows += range(self.rows, self.rows + len(pieces))
         self.rows += len(payload["terms"])
         self.first_rows.append(self.rows)
+
+    def check(self) -> None:
+        """Raise `ValueError` for a number that names nothing. Cost: 10 ns a number."""
+        flat, terms = self.flat, self.columns.dictionary["terms"].count + len(self.words)
+        check_below("a term", self.term, terms, first=STOP_WORD)
+        check_below("an entity", flat["mention"], self.entities)
+        check_below("an entity", self.name_entity, self.entities)
+        check_below("an entity", [entity for _, entity, _ in self.parted], self.entities)
+        check_below("a memory", [memory for memory, _ in self.closed], self.memories)
+        check_earlier("a link", flat["link"], flat["link_of"])
+        previous = [line[1] for line in self.memory]
+        check_earlier("a version", previous, range(self.first_memory, self.memories), none=True)
+        self.facts.check(self.entities, self.memories)
 
     def finish(self, rows: Rows) -> None:
         """Append everything, the chains' heads last: no head may name an entry not yet stored."""

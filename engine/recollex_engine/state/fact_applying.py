@@ -22,10 +22,12 @@ from recollex_engine.domain.schema import PLACEHOLDER
 from recollex_engine.domain.surfaces import PHRASES, SURFACE
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
+from recollex_engine.state.named_numbers import check_below, check_earlier
 from recollex_engine.state.surfaces import StagedSurfaces
 from recollex_engine.storage.dictionary import BatchInterner
 from recollex_engine.text.entity_types import ENTITY_TYPES, EntityType
 
+_PARTICIPANT = RELATIONS.index("has_participant")
 KINDS = frozenset(
     {
         *("upsert_entity", "merge_entity", "upsert_edge", "archive_edge", "retro_correct"),
@@ -240,6 +242,31 @@ class StagedFacts:
         code = RELATIONS.index(relation)
         labels = self._label("r:", qualifier), self._label("i:", zone)
         self.edge.append((key, version, code, number, labels[0], op, labels[1]))
+
+    def check(self, entities: int, memories: int) -> None:
+        """Raise `ValueError` for a number that names nothing, of so many entities and memories."""
+        begins = [self.first[kind] for kind in ("fact", "event")]
+        facts, events = begins[0] + len(self.fact), begins[1] + len(self.event)
+        named = [*self.entity, *(source for source, _ in self.split)]
+        named += [line[0] for lines in (self.node, self.type, self.phrase) for line in lines]
+        named += [
+            each for lines in (self.merge, self.synonym) for line in lines for each in line[:2]
+        ]
+        named += [line[3] for line in self.edge if line[2] == _PARTICIPANT]
+        check_below("an entity", named, entities)
+        check_below("an entity", [line[4] for line in self.fact], max(1, entities))  # 0: erased
+        check_below("a memory", self.evidence, memories)
+        for what, first, lines, end in (
+            ("fact", begins[0], self.fact, facts),
+            ("event", begins[1], self.event, events),
+        ):
+            closed = [version for version, _ in self.closed[what]]
+            check_below(f"a version of a {what}", closed, end)
+            previous = [line[1] for line in lines]
+            check_earlier(f"a version of a {what}", previous, range(first, end), none=True)
+        recorded = [line[1] for line in self.edge if line[1] != NONE]
+        check_below("a version of an event", recorded, events)
+        self.surfaces.check({"fact": facts, "event": events, "entity": entities})
 
     def finish(self) -> None:
         """Append everything, the heads last: no head may name an entry not yet stored."""

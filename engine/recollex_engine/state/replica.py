@@ -270,14 +270,14 @@ class Replica:
             with gc_paused(True):
                 if (transactions := next(groups, None)) is None:
                     break
-                for transaction in transactions:
-                    for operation in transaction.operations:
-                        if operation.kind == REEMBED and operation.op > self._known:
-                            raise Reembedded
-                        if operation.kind == ERASE and operation.op > self._erased:
-                            raise Erased
-                        batches.add(operation)
                 try:
+                    for transaction in transactions:
+                        for operation in transaction.operations:
+                            if operation.kind == REEMBED and operation.op > self._known:
+                                raise Reembedded
+                            if operation.kind == ERASE and operation.op > self._erased:
+                                raise Erased
+                            batches.add(operation)
                     self.apply(transactions)
                 except UNREADABLE as error:
                     ops = f"{transactions[0].first_op} to {transactions[-1].position.op}"
@@ -325,7 +325,7 @@ class Replica:
         def rows(first: int, end: int) -> npt.NDArray[np.uint16]:
             return self.rows_of_file(first, end) if vectors is None or first < known else vectors
 
-        apply(self.columns, operations, rows)
+        apply(self.columns, operations, rows, check=vectors is None)
         self.position = transactions[-1].position
         self._views.forget_past()
 

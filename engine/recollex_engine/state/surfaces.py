@@ -8,7 +8,7 @@ operation wrote the surface.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from recollex_engine.domain.fact_schema import SURFACE_KINDS, SURFACES
 from recollex_engine.domain.schema import PLACEHOLDER, words
 from recollex_engine.log.format import decode_bytes
 from recollex_engine.state.column_set import ColumnSet
+from recollex_engine.state.named_numbers import check_below
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.row_codes import encode_rows
 from recollex_engine.state.tail import Tail, TailPostings
@@ -54,6 +55,12 @@ class StagedSurfaces:
         words = surface["words"]
         terms = [self._words[word] for word in (words.split() if isinstance(words, str) else words)]
         self._staged.append((SURFACE_KINDS.index(kind), version, terms, data))
+
+    def check(self, ends: Mapping[str, int]) -> None:
+        """Raise `ValueError` for a surface of a version that is not below its table's end."""
+        for kind, version, _, _ in self._staged:
+            name = SURFACE_KINDS[kind]
+            check_below(f"the surface's {name}", (version,), ends[name])
 
     def forget(self) -> None:
         """Begin again without surfaces: those so far have vectors of another model.

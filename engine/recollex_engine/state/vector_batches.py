@@ -75,6 +75,15 @@ def torn_position(
     return torn[-1] if torn and torn[-1].op >= flushed else None
 
 
+def _batch(first: int, end: int, sha256: str | None) -> VectorBatch:
+    """Return a batch as a log says it. Raises `TypeError` or `ValueError` for what is none."""
+    if not 0 <= first <= end:
+        raise ValueError(f"a batch has rows {first} to {end}")
+    if not (sha256 is None or isinstance(sha256, str)):
+        raise TypeError(f"a batch has the checksum {sha256!r}")
+    return VectorBatch(first, end, sha256)
+
+
 class VectorBatches:
     """The batches that currently apply, read from the log from row ``rows`` on.
 
@@ -95,16 +104,16 @@ class VectorBatches:
         if payload is None:
             return
         if operation.kind in RETAINING and (said := payload.get("vectors")):
-            self.in_force.append(VectorBatch(self.rows, self.rows + said["rows"], said["sha256"]))
+            self.in_force.append(_batch(self.rows, self.rows + said["rows"], said["sha256"]))
             self.rows += said["rows"]
         elif operation.kind == "restore":
-            self._replace([VectorBatch(payload["first"], payload["end"], payload["sha256"])])
+            self._replace([_batch(payload["first"], payload["end"], payload["sha256"])])
         elif operation.kind == ERASE:
-            self._replace([VectorBatch(*batch) for batch in payload["vectors"]])
+            self._replace([_batch(*batch) for batch in payload["vectors"]])
         elif operation.kind == REEMBED:
             ends = [end for end, _ in payload["batches"]]
             self.in_force = [
-                VectorBatch(first, end, sha256)
+                _batch(first, end, sha256)
                 for first, (end, sha256) in zip([0, *ends], payload["batches"], strict=False)
             ]
 
@@ -123,10 +132,14 @@ class VectorBatches:
         settings = None
         for transaction in follower.read_new(until_op):
             for operation in transaction.operations:
-                self.add(operation)
+                try:
+                    self.add(operation)
+                    settings = settings_of(operation.kind, operation.payload) or settings
+                except (AttributeError, KeyError, TypeError, ValueError) as error:
+                    expected = f"a payload of operation {operation.op} that fits its kind"
+                    raise CorruptError(follower.folder, expected, repr(error)) from error
                 if watch is not None:
                     watch(operation)
-                settings = settings_of(operation.kind, operation.payload) or settings
             if progress is not None:
                 progress(len(transaction.operations))
         return settings

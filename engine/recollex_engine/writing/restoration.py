@@ -10,7 +10,7 @@ import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Protocol
 
@@ -118,7 +118,10 @@ def restore_vectors(
             for run, is_lost in _runs(batches.in_force, lost):
                 for first in range(run.first, run.end, CHUNK):
                     end = min(first + CHUNK, run.end)
-                    mine = [next(texts) for _ in range(first, end)]
+                    mine = list(islice(texts, end - first))
+                    if len(mine) < end - first:
+                        wanted = f"the texts of {batches.rows} passages"
+                        raise CorruptError(log.folder, wanted, "fewer")
                     if not is_lost:
                         writer.append(held.rows(end)[first:])
                         continue

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from recollex_engine.domain.act import note
 from recollex_engine.domain.retention import RETENTION, Retention
 from recollex_engine.domain.schema import NETWORKS
+from recollex_engine.errors import CorruptError
 from recollex_engine.log.reader import LogFollower, position_before
 from recollex_engine.state.columns import Columns
 
@@ -45,7 +46,10 @@ def rules_in_force(columns: Columns, op: int, log: Path) -> tuple[Retention, ...
         ]
     finally:
         follower.close()
-    return tuple(Retention.from_dict(each) for each in said[-1]["rules"])
+    try:
+        return tuple(Retention.from_dict(each) for each in said[-1]["rules"])
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise CorruptError(log, f"rules in operation {last + 1}", repr(error)) from error
 
 
 class RetentionRules:
