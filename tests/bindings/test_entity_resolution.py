@@ -76,6 +76,25 @@ def test_a_word_of_a_heading_is_no_part_of_a_name(ann: recollex.Agent) -> None:
     assert not [each for each in ann.facts.resolve_entities(preview=True) if each.same is None]
 
 
+def test_initials_stand_beside_the_name_or_in_its_talk(ann: recollex.Agent) -> None:
+    tell(
+        ann,
+        (0, "They showed Dark Night Sonata."),
+        (3, "The DNS is down."),
+        (3, "We went to New York City."),
+        (4, "Alice likes NYC."),
+        (9, "Ask the Nordic Council Board (NCB)."),
+        (30, "CA is hot."),
+        (90, "California is far."),
+    )
+    assert {source for source, _ in made_one(ann)} == {"NYC", "NCB", "CA"}
+    [open_pair] = [
+        each for each in ann.facts.resolve_entities(preview=True) if each.way == "initials"
+    ]
+    assert (open_pair.source, open_pair.same) == ("DNS", None)
+    assert open_pair.reason == "initials that never stand beside the name"
+
+
 def test_a_given_name_that_is_a_word_is_a_part_of_a_name(ann: recollex.Agent) -> None:
     tell(ann, (0, "I met Mark at noon."), (0, "We mark it."), (1, "I met Mark Smith again."))
     assert made_one(ann) == [("Mark", "Mark Smith")]

@@ -14,6 +14,7 @@ mostly two, as "Alice" and "Alice Cooper". ``apart`` is the prose. By rule two a
 - no memory names both, but for initials, and no type of theirs contradicts,
 - the shorter name is so a variant of one entity, and not of two ("Alice Chen", "Alice Cooper"),
 - a speaker's name is complete: it stands for no longer name,
+- initials are named with what they stand for, or within a day of it, unless they are a known code,
 - a part is the end of a name ("Wolves"), or the beginning of a person's ("Alice"), and no ordinary
   word ("Register", where a heading says "Risk Register"): such pairs are not even borderline,
 - a short form is a person's, and no given name of its own ("Dan" is not "Dana").
@@ -230,6 +231,8 @@ def _doubt(pair: _Pair) -> str | None:
         return f"named together {pair.together} times"
     if OTHER not in (short.type, full.type) and short.type != full.type:
         return f"{short.type} and {full.type}"
+    if pair.way == "initials" and pair.likeness < 1 and not pair.together and pair.gap_us > _DAY_US:
+        return "initials that never stand beside the name"
     if pair.way in ("part", "short", "initials") and short.speaks:
         return "a speaker's name is complete"
     if pair.way == "part" and full.type != PERSON and is_first_part(short.folded, full.folded):
