@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ from recollex_engine.models.onnx_folder import read_onnx_folder
 from recollex_engine.models.pairs import Pair, PairTokenizer, StoredPieces
 from recollex_engine.models.score_cache import ScoreCache
 from recollex_engine.models.session import open_tokenizer
-from recollex_engine.models.weights import are_weights_here, is_folder
+from recollex_engine.models.weights import are_weights_here, cache_settings, is_folder
 
 DEFAULT_CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 """The reranker of TEMPR 3.3 and Memora 3.3.2, trained on MS MARCO."""
@@ -234,7 +235,18 @@ def load_cross_encoder(
 
 
 def has_cross_encoder(name_or_folder: str | Path = DEFAULT_CROSS_ENCODER) -> bool:
-    """Return whether the weights of this name or folder are on this machine; asks no network."""
+    """Return whether the weights of this name or folder are on this machine; asks no network.
+
+    The first answer for a name and a Hugging Face cache stays for the process, because a recall
+    asks each time. Cost: 2 us.
+    """
+    if isinstance(name_or_folder, Path):
+        return are_weights_here(name_or_folder)
+    return _is_here(name_or_folder, cache_settings())
+
+
+@cache
+def _is_here(name_or_folder: str, _: tuple[str | None, ...]) -> bool:
     return are_weights_here(_place(name_or_folder))
 
 

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from recollex_engine.errors import ModelError
@@ -82,18 +81,13 @@ def model_name(name_or_folder: str | Path) -> str:
 def are_weights_here(name_or_folder: str | Path) -> bool:
     """Return whether a model's folder exists, or its weights are in the cache or a package.
 
-    Asks no network. The first answer for a name and a cache folder stays for the process: a recall
-    asks each time. Cost: 3 us.
+    Asks no network.
     """
     if isinstance(name_or_folder, Path):
         return name_or_folder.is_dir()
-    return _is_here(name_or_folder, _hub_cache())
-
-
-@cache
-def _is_here(name: str, _: Path) -> bool:
-    known = known_model(name)
-    places: list[Callable[[], Path]] = [lambda: _cached(known.repository if known else name)]
+    known = known_model(name_or_folder)
+    repository = known.repository if known else name_or_folder
+    places: list[Callable[[], Path]] = [lambda: _cached(repository)]
     if known is not None and (package := known.package) is not None:
         places.append(lambda: _packaged(package))
     for look in places:
@@ -101,6 +95,11 @@ def _is_here(name: str, _: Path) -> bool:
             look()
             return True
     return False
+
+
+def cache_settings() -> tuple[str | None, ...]:
+    """Return the environment variables that say where the local Hugging Face cache is."""
+    return tuple(map(os.environ.get, ("HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME")))
 
 
 def is_folder(name_or_folder: str | Path) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.convert import prepare
-from recollex_engine.models.cross_encoder import _sigmoid, load_cross_encoder
+from recollex_engine.models.cross_encoder import _sigmoid, has_cross_encoder, load_cross_encoder
 from recollex_engine.models.encoder import load_encoder
 from tests.engine.models.bert_oracle import encoded, linear
 
@@ -227,3 +227,19 @@ def test_half_a_surrogate_pair_and_no_thread_are_refused(judges):
         judge.scores(QUERY, ["ann \ud83d"])
     with pytest.raises(InputError, match="at least 1, got 0"):
         judge.scores(QUERY, ["ann"], threads=0)
+
+
+def test_a_recall_looks_for_the_weights_once_for_each_cache(tmp_path, monkeypatch):
+    """It looked at the folder and built the cache's path each time: 30 us of a recall."""
+    name = "cross-encoder/looked-for"
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "none"))
+    assert not has_cross_encoder(name)
+    snapshot = tmp_path / "some" / "models--cross-encoder--looked-for" / "snapshots" / "1"
+    snapshot.mkdir(parents=True)
+    (snapshot / "model.safetensors").touch()
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "some"))
+    assert has_cross_encoder(name)
+    monkeypatch.setattr("recollex_engine.models.cross_encoder.are_weights_here", None)
+    assert has_cross_encoder(name)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "none"))
+    assert not has_cross_encoder(name)
