@@ -53,9 +53,11 @@ def cited_by_facts(view: View, world: int | None, trust: int, asked: Asked) -> C
     if not len(memories):
         return None
     shares = scores[places] / np.float32(math.sqrt(float(found.scores[0]) * bm25.most))
-    _, first = np.unique(memories, return_index=True)
-    first.sort()
-    return memories[first], shares[first]
+    held = memories.tolist()
+    if len({*held}) < len(held):  # several facts cite a memory: the best one counts
+        first = sorted(dict(zip(held[::-1], range(len(held) - 1, -1, -1), strict=True)).values())
+        memories, shares = memories[first], shares[first]
+    return memories, shares
 
 
 def _facts(view: View, world: int | None, trust: int) -> FactView:
@@ -79,8 +81,13 @@ def _evidence(
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """Return the memories that versions cite, one version after the other; the place of each."""
     ends, cited = facts.array("fact_evidence_end"), facts.columns.array("fact_evidence")
-    first = np.where(versions > 0, ends[versions - 1], 0).astype(np.int64)
-    counts = ends[versions].astype(np.int64) - first
+    last = ends[versions].astype(np.int64)
+    first = ends[versions - 1].astype(np.int64)
+    first[versions == 0] = 0
+    counts = last - first
+    places = np.arange(len(versions))
+    if counts.min(initial=1) == counts.max(initial=1) == 1:
+        return cited[first], places
     before = np.cumsum(counts) - counts
     each = np.repeat(first - before, counts) + np.arange(int(counts.sum()))
-    return cited[each], np.repeat(np.arange(len(versions)), counts)
+    return cited[each], np.repeat(places, counts)

@@ -58,7 +58,8 @@ class Asked:
 
     analyzer: of the agent's language. text: the question. vector: float32[dimension], None to
     search the words alone. thresholds: of the model. span: the time that it names, None for none.
-    budget: how many each arm brings. exact: compare with every vector.
+    budget: how many each arm brings. exact: compare with every vector. words: the terms of the
+    text, if they were read before.
     """
 
     analyzer: Analyzer
@@ -68,11 +69,12 @@ class Asked:
     span: Span | None = None
     budget: int = 100
     exact: bool = False
+    words: tuple[str, ...] | None = None
 
     @cached_property
     def terms(self) -> tuple[str, ...]:
         """The words of the question, each once."""
-        return self.analyzer.query(self.text).terms
+        return self.analyzer.query(self.text).terms if self.words is None else self.words
 
 
 @dataclass(frozen=True, slots=True)

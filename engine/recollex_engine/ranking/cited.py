@@ -14,11 +14,9 @@ def raise_cited(fused: Fused, cited: Cited, weight: float) -> Fused:
 
     Ties: as they stood. Cost: 20 us.
     """
-    memories, shares = cited
-    by_memory = np.argsort(fused.memories)
-    places = np.searchsorted(fused.memories, memories, sorter=by_memory)
-    places = by_memory[np.minimum(places, len(by_memory) - 1)]
-    held = fused.memories[places] == memories
-    scores = fused.scores.copy()
-    scores[places[held]] += weight * shares[held].astype(np.float64)
+    order = np.argsort(cited[0])
+    memories, shares = cited[0][order], cited[1][order]
+    places = np.minimum(np.searchsorted(memories, fused.memories), len(memories) - 1)
+    added = np.where(memories[places] == fused.memories, shares[places], np.float32(0))
+    scores = fused.scores + weight * added.astype(np.float64)
     return reordered(fused, np.argsort(-scores, kind="stable"), scores, CITED)

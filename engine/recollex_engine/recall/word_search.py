@@ -107,7 +107,7 @@ def search_words(
     ranked = runner.run("keyword", keyword, allowed, question.thinking_budget)
     cited = None
     if view.columns.surfaces.rows and isinstance(preset.fusion, Contextual) and preset.fusion.cited:
-        cited = _cited(view, question, analyzer, time_range, allowed, trace)
+        cited = _cited(view, question, analyzer, searched, time_range, allowed, trace)
     return WordSearch(time_range, cues, allowed, analyzer, quoted, ranked, words, cited)
 
 
@@ -115,13 +115,14 @@ def _cited(
     view: View,
     question: Question,
     analyzer: Analyzer,
+    words: tuple[str, ...],
     time_range: TimeRange | None,
     allowed: Mask,
     trace: Trace,
 ) -> Cited | None:
     """Return the allowed memories that facts cite, best first; None for none."""
     span = None if time_range is None else (time_range.start, time_range.end)
-    asked = Asked(analyzer, question.text, None, PAPER_THRESHOLDS, span)
+    asked = Asked(analyzer, question.text, None, PAPER_THRESHOLDS, span, words=words)
     with trace.stage("facts"):
         try:
             cited = cited_by_facts(view, question.filter.as_world, question.filter.trust, asked)

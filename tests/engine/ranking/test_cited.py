@@ -41,7 +41,7 @@ def day(number: int) -> datetime:
 @settings(deadline=None)
 @given(
     st.lists(st.integers(0, 40), unique=True, min_size=1, max_size=20),
-    st.dictionaries(st.integers(0, 40), st.floats(0.125, 1, width=16), max_size=20),
+    st.dictionaries(st.integers(0, 40), st.floats(0.125, 1, width=16), min_size=1, max_size=20),
     st.sampled_from([0.5, 3.0]),
 )
 def test_the_score_is_that_of_the_equation(memories, cited, weight):
