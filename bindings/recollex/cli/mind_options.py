@@ -13,7 +13,7 @@ def think(parser: Parser) -> None:
     add_store(parser)
     add("question", help="what to think about")
     add_agent(parser)
-    _add_llm(parser)
+    add_llm(parser)
     add("--context", metavar="TEXT", help="what else bears on the question")
     add("--budget", type=count, default=50, metavar="N", help="candidates of each arm (50)")
     add("--tokens", type=count, default=4096, metavar="N", help="of the memories (4096)")
@@ -40,7 +40,7 @@ def investigate(parser: Parser) -> None:
     add_store(parser)
     add("question", help="what to look for")
     add_agent(parser)
-    _add_llm(parser, "calls the tools and answers")
+    add_llm(parser, "calls the tools and answers")
     add("--steps", type=count, default=3, metavar="N", help="calls of tools at most (3)")
     add("--single", action="store_true", help="one semantic search, then the answer")
     add("--tokens", type=count, default=16_000, metavar="N", help="sent and received (16000)")
@@ -67,7 +67,7 @@ def profile(parser: Parser) -> None:
         add(f"--{name}", type=number, metavar="X", help="set it, from 0 to 1")
     add("--background", metavar="TEXT", help='set it: who the agent is; "" removes it')
     add("--merge", metavar="TEXT", help="merge what is new into the background")
-    _add_llm(parser, "merges")
+    add_llm(parser, "merges")
     add("--as-recorded", metavar="TIME", help="as it was then")
     add_zone(parser)
     add("--by", metavar="NAME", help="who sets it, for the log")
@@ -80,7 +80,7 @@ def extract(parser: Parser) -> None:
     add = parser.add_argument
     add_store(parser)
     add_agent(parser)
-    _add_llm(parser, "draws the facts")
+    add_llm(parser, "draws the facts")
     _add_mode(parser)
     add("--document", metavar="ID", action="append", help="only this talk; may be repeated")
     add("--again", action="store_true", help="also what an earlier version of the prompt has read")
@@ -111,7 +111,7 @@ def resolve_entities(parser: Parser) -> None:
     add_store(parser)
     add_agent(parser)
     add("--preview", action="store_true", help="only say what would be done")
-    _add_llm(parser, "decides borderline pairs")
+    add_llm(parser, "decides borderline pairs")
     add("--by", metavar="WHO", help="who does it, for the log")
     add("--json", action="store_true", help="print each pair as one JSON object")
 
@@ -135,7 +135,8 @@ def _add_mode(parser: Parser) -> None:
     )
 
 
-def _add_llm(parser: Parser, does: str = "answers") -> None:
+def add_llm(parser: Parser, does: str = "answers") -> None:
+    """Add the options that name a language model; does: what it does, for the help."""
     add = parser.add_argument
     add("--llm", metavar="NAME", help=f"the language model that {does} (RECOLLEX_LLM_MODEL)")
     add("--llm-url", metavar="URL", help="its endpoint (RECOLLEX_LLM_BASE_URL, or OpenAI's)")
