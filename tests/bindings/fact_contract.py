@@ -173,10 +173,17 @@ class FactContract:
         assert found.to_dict() == reference.events.get(event).to_dict()
         assert found.active_fact_count(day(5)) == 1
         assert alice.events.find(participant="Ann") == reference.events.find(participant="Ann")
+        for agent in (alice, reference):
+            agent.events.add("Ann joined.", facts=[fact], id=event, recorded_at=day(5))
+        told = alice.events.history(event)
+        assert [each.summary for each in told] == ["Ann joined Google.", "Ann joined."]
+        assert told == reference.events.history(event) and told[0].proof_count == 1
         assert alice.events.episodes() == reference.events.episodes()
         assert alice.events.get_episode("job") == reference.events.get_episode("job")
         with pytest.raises(errors.UnknownIdError):
             alice.events.get("nothing")
+        with pytest.raises(errors.UnknownIdError):
+            alice.events.history("nothing")
 
     def test_a_transaction_is_whole_or_absent(self, alice: Any) -> None:
         with alice.transaction(by="importer", why="first call") as tx:

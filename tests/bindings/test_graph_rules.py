@@ -186,6 +186,30 @@ def test_every_cut_of_both_clocks_is_the_cut_of_the_engine(agent):
         )
 
 
+def test_an_observation_is_drawn_with_the_facts_that_still_prove_it(tmp_path):
+    facts, counts = ["f0", "f1", "f2"], []
+    with recollex.open(tmp_path) as store:
+        a = store.agent("a")
+        for place, city in enumerate(("Oslo", "Rome", "Bern")):
+            valid = day(1 + 2 * place), None
+            a.facts.add(
+                "Ann", "saw", city, valid=valid, id=facts[place], recorded_at=day(10 + place)
+            )
+        a.events.add("Ann", facts=facts, status="observation", id="e3", recorded_at=day(14))
+        a.facts.correct("f0", valid_end=day(5), recorded_at=day(15))
+        a.facts.correct("f1", confidence=0.5, recorded_at=day(16))
+        a.facts.archive("f2", recorded_at=day(17))
+        drawn = data_of(graph_page(a))
+        for recorded, world in itertools.product(range(13, 18), [None, *range(1, 7)]):
+            at = {"as_recorded": day(recorded), "as_world": None if world is None else day(world)}
+            found = a.events.find(status="observation", **at)
+            _, edges = cut(drawn, at["as_recorded"], at["as_world"])
+            proofs = [each for each in edges if each[:2] == ("Ann", "includes_fact")]
+            assert len(proofs) == sum(each.proof_count for each in found), at
+            counts.append(len(proofs))
+    assert set(counts) == {0, 2, 3}
+
+
 def test_only_conflicts_that_no_later_start_explains_are_drawn(agent):
     drawn = data_of(graph_page(agent))
     assert len(agent.facts.conflicts(as_recorded=day(20))) == 3  # every overlap

@@ -63,6 +63,7 @@ export const METHODS = {
   "facts.resolve_entities": {"group": "facts", "scope": "write", "positional": [], "needed": 0},
   "facts.undo": {"group": "facts", "scope": "write", "positional": ["op"], "needed": 1},
   "events.get": {"group": "events", "scope": "read", "positional": ["id"], "needed": 1},
+  "events.history": {"group": "events", "scope": "read", "positional": ["id"], "needed": 1, "chunks": true},
   "events.find": {"group": "events", "scope": "read", "positional": [], "needed": 0, "chunks": true},
   "events.search": {"group": "events", "scope": "read", "positional": ["query"], "needed": 1, "chunks": true},
   "events.search_episodes": {"group": "events", "scope": "read", "positional": ["query"], "needed": 1, "chunks": true},

@@ -76,6 +76,8 @@ export interface Consolidation {
   episodes: EpisodeMade[];
   duplicates: Duplicate[];
   considered: number;
+  observations: ObservationMade[];
+  unobserved: string[];
 }
 
 /** Gists and facts that a tool found, best first, or in the order that was asked for. */
@@ -393,6 +395,14 @@ export interface MentionNode {
 export interface MergeEntity {
   source: string;
   target: string;
+}
+
+/** What several facts of an entity show together. id: of the event; facts: the ids it cites. */
+export interface ObservationMade {
+  id: string;
+  entity: string;
+  text: string;
+  facts: string[];
 }
 
 /** One opinion, as one view shows it. */
@@ -751,6 +761,7 @@ export interface Records {
   Mention: Mention;
   MentionNode: MentionNode;
   MergeEntity: MergeEntity;
+  ObservationMade: ObservationMade;
   Opinion: Opinion;
   Packing: Packing;
   Participant: Participant;
@@ -1036,6 +1047,8 @@ export interface FactMethods {
 export interface EventMethods {
   /** Return an event. Raises `errors.UnknownIdError` if the cut does not show it. */
   get(id: string, options?: { as_recorded?: Time | null; as_world?: Time | null }): Promise<Event>;
+  /** Return every version of an event, oldest first, with the facts that it rested on then. */
+  history(id: string, options?: { as_recorded?: Time | null }): Listed<Event[], (Event[])[number]>;
   /** Return the events that meet all of the conditions, in the order of their first record. */
   find(options?: { participant?: string | null; fact?: string | null; status?: string | null; during?: readonly (Time | null)[] | string | null; overlaps?: readonly (Time | null)[] | string | null; as_recorded?: Time | null; as_world?: Time | null }): Listed<Event[], (Event[])[number]>;
   /** Return the `limit` events that say most of what `query` asks for, best first. */
@@ -1053,7 +1066,7 @@ export interface EventMethods {
   /** Record an episode over events and return its id (UPSERT_EPISODE). */
   addEpisode(title: string, events: string | readonly string[], options?: { window?: readonly (Time | null)[] | string | null; id?: string | null; by?: string | null; why?: string | null; recorded_at?: Time | null }): Promise<string>;
   /** Compress old events into episodes, and unite facts that say the same; return what. */
-  consolidate(options?: { age?: Duration; threshold?: number; preview?: boolean; by?: string | null; recorded_at?: Time | null }): Promise<Consolidation>;
+  consolidate(options?: { age?: Duration; threshold?: number; least_facts?: number | null; preview?: boolean; by?: string | null; recorded_at?: Time | null }): Promise<Consolidation>;
 }
 
 export interface SessionMethods {

@@ -1,6 +1,7 @@
 """Events and episodes: what happened, who took part, and which facts prove it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,11 +15,12 @@ from recollex.api.searching import search
 from recollex.api.valid_times import Interval
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
-from recollex_engine.domain.checks import check_flag, check_number
+from recollex_engine.domain.checks import MAX_IDS, check_count, check_flag, check_number
 from recollex_engine.domain.literals import Mention
 from recollex_engine.domain.operations import Link, UpsertEpisode, UpsertEvent
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.episodes import Episode, find_episodes, read_episode
+from recollex_engine.facts.event_history import event_history
 from recollex_engine.facts.events import Event, find_events, read_event
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.hits import Hit
@@ -58,7 +60,8 @@ class EventOperations:
         """Record an event and return its id (UPSERT_EVENT).
 
         participants: names, or names with roles. facts: ids of the facts that it sums up; a cut
-        hides the event unless it sees all of them. span: (start, end), or words that are parsed as
+        hides the event unless it sees all of them; one with the status "observation" unless it sees
+        two of them as they are now. span: (start, end), or words that are parsed as
         a time. status: a short text. id: the caller's own; without one, the id
         is made of summary and span, so recording the event again changes nothing. An event that has
         this id already is replaced, except for its links.
@@ -166,6 +169,23 @@ class Events(EventOperations):
         key = view.columns.dictionary["event_ids"].get(checked_id(id))
         found = None if key is None else read_event(view, key)
         if found is None:
+            raise UnknownIdError(id, self._agent.name, "event")
+        return found
+
+    def history(self, id: str, *, as_recorded: Moment | None = None) -> list[Event]:
+        """Return every version of an event, oldest first, with the facts that it rested on then.
+
+        Raises `errors.UnknownIdError`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> for text in ("It froze.", "It froze hard."):
+        ...     id = alice.events.add(text, id="cold")
+        >>> [event.summary for event in alice.events.history("cold")]
+        ['It froze.', 'It froze hard.']
+        """
+        found = event_history(self._view(as_recorded, None), checked_id(id))
+        if not found:
             raise UnknownIdError(id, self._agent.name, "event")
         return found
 
@@ -296,6 +316,7 @@ class Events(EventOperations):
         *,
         age: timedelta = timedelta(days=90),
         threshold: float = 0.25,
+        least_facts: int | None = 3,
         preview: bool = False,
         by: str | None = None,
         recorded_at: Moment | None = None,
@@ -305,8 +326,16 @@ class Events(EventOperations):
         Events recorded more than ``age`` ago, whose salience (recency, frequency across documents
         and centrality of the participants, in [0, 1]) is below ``threshold``, become one episode a
         calendar month, and are archived: `find` leaves them out. Of facts that are equal, also by a
-        merge of entities, the first stays, with the evidence of all. preview: only say what would
-        be done. All of it is one transaction, which `Facts.undo` takes back.
+        merge of entities, the first stays, with the evidence of all. All of this is one
+        transaction, which `Facts.undo` takes back.
+
+        Then the language model of the store writes an observation for each entity that is the
+        subject of ``least_facts`` facts or more (at least 2; None for no observations), if these
+        have changed since its last one: an event that cites facts, see `Event.proof_count` and
+        docs/facts-and-events.md. Each is a transaction of its own, a microsecond later if
+        ``recorded_at`` is given. Without a model, or if it fails (then with a warning), the names
+        of these entities are returned as ``unobserved``. preview: only say what would be done, and
+        ask no model.
 
         >>> import recollex, tempfile
         >>> from datetime import timedelta
@@ -318,6 +347,8 @@ class Events(EventOperations):
         """
         check_number(threshold, "threshold", 0, 1)
         check_flag(preview, "preview")
+        if least_facts is not None:
+            check_count(least_facts, "least_facts", 2, MAX_IDS)
         if not isinstance(age, timedelta) or age < timedelta(0):
             raise InputError(f"age must be a timedelta of at least 0, got {age!r}")
         now, micros = self._agent.clock(), age // timedelta(microseconds=1)
@@ -327,7 +358,24 @@ class Events(EventOperations):
         done, operations = consolidate(agent.view(), agent.facts(), now, micros, threshold)
         if not preview:
             self._agent.writable().transact(operations, [note] * len(operations), at)
-        return done
+        if least_facts is None:
+            return done
+        later = None if at is None else at + bool(operations)
+        return self._observed(done, least_facts, preview, by, later)
+
+    def _observed(
+        self, done: Consolidation, least: int, preview: bool, by: str | None, at: int | None
+    ) -> Consolidation:
+        """Return what was consolidated with the observations that were made, or would be."""
+        from recollex_engine.mind.observations import entities_due, observe
+
+        if not preview:
+            agent = self._agent.writable()
+            if (model := agent.context.llm) is not None:
+                made, left = observe(agent, least, model, by, at)
+                return replace(done, observations=made, unobserved=left)
+        due = entities_due(self._agent.facts(), least)
+        return replace(done, unobserved=tuple(each.name for each in due))
 
     def _view(self, as_recorded: Moment | None, as_world: Moment | None) -> FactView:
         recorded = optional_micros(as_recorded, "as_recorded")

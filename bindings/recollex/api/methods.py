@@ -90,6 +90,7 @@ class EventMethods(Table):
 
     _group = "events"
     get: Final = Method(Events.get)
+    history: Final = Method(Events.history, chunks=True)
     find: Final = Method(Events.find, chunks=True)
     search: Final = Method(Events.search, chunks=True)
     search_episodes: Final = Method(Events.search_episodes, chunks=True)
@@ -98,7 +99,7 @@ class EventMethods(Table):
     add: Final = Method(Events.add, "write", grouped=True)
     link: Final = Method(Events.link, "write", grouped=True)
     add_episode: Final = Method(Events.add_episode, "write", grouped=True)
-    consolidate: Final = Method(Events.consolidate, "write")
+    consolidate: Final = Method(Events.consolidate, "write", waits=True)
 
 
 class SessionMethods(Table):

@@ -1,9 +1,9 @@
 "use strict";
 // The nodes and edges of the cut at a recorded time and perhaps a time of the world, by the rules of
 // recollex: a version is visible from its recording until it is closed; an event needs every fact
-// that it includes; merged entities are one entity from the time of the merge. At a time of the
-// world, a fact holds within its valid time, a memory from its event until the end of its validity,
-// and an event has begun.
+// that it includes, an observation two that claim what they claimed when it was recorded; merged
+// entities are one entity from the time of the merge. At a time of the world, a fact holds within
+// its valid time, a memory from its event until the end of its validity, and an event has begun.
 
 function versionAt(versions, moment) {
   let found = null;
@@ -31,6 +31,24 @@ function rootsAt(merges, moment) {
 function holds(item, world) {
   return world === null || ((item.start === null || item.start <= world) &&
     (item.end === null || item.end === undefined || world < item.end));
+}
+
+function claim(version) {
+  const { subject, predicate, kind, object, value, start, end } = version;
+  return JSON.stringify([subject, predicate, kind, object, value, start, end]);
+}
+
+// The facts on which a version of an event rests; null if the cut hides it.
+function restsOn(version, facts, nodes) {
+  const seen = version.includes.filter((fact) => nodes.has("fact:" + fact));
+  if (version.said.status !== "observation") {
+    return seen.length === version.includes.length ? seen : null;
+  }
+  const proofs = seen.filter((fact) => {
+    const then = facts.get(fact).versions.findLast((each) => each.from <= version.from);
+    return then && claim(then) === claim(nodes.get("fact:" + fact).version);
+  });
+  return proofs.length > 1 ? proofs : null;
 }
 
 // world: microseconds, or null for any time.
@@ -81,17 +99,19 @@ function cutAt(drawing, moment, world) {
   const { conflicts, follows } = rivals(compared);
   for (const [one, other] of conflicts) link(one, "conflicts_with", other);
   for (const [one, other] of follows) link(one, "followed_by", other);
+  const facts = new Map(drawing.facts.map((fact) => [fact.number, fact])), proofs = new Map();
   for (const event of drawing.events) {
     const version = versionAt(event.versions, moment);
-    if (version && holds(version, world) &&
-        version.includes.every((fact) => nodes.has("fact:" + fact))) {
+    const found = version && holds(version, world) ? restsOn(version, facts, nodes) : null;
+    if (found) {
       add("event", event.number, version.summary, event, version);
+      proofs.set(event.number, found);
     }
   }
   for (const event of drawing.events) {
     const key = "event:" + event.number, node = nodes.get(key);
     if (!node) continue;
-    for (const fact of node.version.includes) link(key, "includes_fact", "fact:" + fact);
+    for (const fact of proofs.get(event.number)) link(key, "includes_fact", "fact:" + fact);
     for (const who of node.version.participants) {
       link(key, "has_participant", name(who.entity), who.role);
     }

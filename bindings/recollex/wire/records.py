@@ -77,6 +77,7 @@ RESULTS: Mapping[str, str] = types.MappingProxyType(
         "Erasure": "recollex_engine.domain.erasure",
         "Expiry": "recollex_engine.domain.retention",
         "Consolidation": "recollex_engine.talks.consolidation",
+        "ObservationMade": "recollex_engine.talks.consolidation",
         "EpisodeMade": "recollex_engine.talks.consolidation",
         "Duplicate": "recollex_engine.talks.consolidation",
         "Retention": "recollex_engine.domain.retention",

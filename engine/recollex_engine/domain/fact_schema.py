@@ -182,6 +182,8 @@ MENTIONED_IN = "mentioned_in"
 EVENT_KINDS = ("event", "episode")
 ARCHIVED = "archived"
 """The status of events and episodes that stay stored, and that no search returns."""
+OBSERVATION = "observation"
+"""The status of events that say what several facts show together, see `facts.events`."""
 RELATIONS = (
     "includes_fact",
     "has_participant",

@@ -4,6 +4,11 @@ An event summarises facts; it never adds a fact. A cut shows an event if the eve
 every fact that it includes are visible in the cut. The event's freshness is the latest recorded
 start of these facts; without facts, the recorded start of the event. Under As-World an event with a
 start must also have begun.
+
+An event with the status "observation" says what several facts show together. The facts that prove
+it are those that the cut shows as they were when the event was recorded; a corrected one proves it
+no more. A cut shows the event with these facts alone, and only while there are two or more. It is
+trusted as the least trusted of them, and at most as "assistant", because a model has written it.
 """
 
 from collections.abc import Iterator
@@ -15,7 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import from_micros, to_micros
-from recollex_engine.domain.fact_schema import ARCHIVED, BETWEEN_EVENTS, EVENT_KINDS, RELATIONS
+from recollex_engine.domain.fact_schema import (
+    ARCHIVED,
+    BETWEEN_EVENTS,
+    EVENT_KINDS,
+    OBSERVATION,
+    RELATIONS,
+)
 from recollex_engine.domain.intervals import (
     OPEN_START,
     Moments,
@@ -25,7 +36,7 @@ from recollex_engine.domain.intervals import (
     within,
 )
 from recollex_engine.domain.literals import Mention
-from recollex_engine.domain.trust import LEVELS
+from recollex_engine.domain.trust import LEVELS, trust_number
 from recollex_engine.domain.zones import in_zone
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import FactList
@@ -35,6 +46,14 @@ EVENT, EPISODE = range(len(EVENT_KINDS))
 INCLUDES, PARTICIPANT, TIME, TIME_TEXT = range(4)
 MENTIONED = RELATIONS.index("mentioned_in")
 AGGREGATES = RELATIONS.index("aggregates")
+LEAST_PROOFS = 2
+"""Facts that an observation needs."""
+_MOST_TRUST = trust_number("assistant")
+"""The trust of an observation."""
+_CLAIM = tuple(
+    f"fact_{name}" for name in ("subject", "predicate", "kind", "object", "start", "end")
+)
+"""The columns of a fact that say what it claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +108,16 @@ class Event:
         return FactList(self.view, np.array(sorted(found), np.int64))
 
     @property
+    def proof_count(self) -> int:
+        """The number of facts that it rests on in this cut."""
+        return len(self.facts)
+
+    @property
     def trust(self) -> str | None:
         """The least trust of its facts, see `Fact.trust`; None if that is unknown."""
         trust = self.view.trust
-        return LEVELS[min(map(trust, self.evidence.versions.tolist()), default=0)]
+        level = min(map(trust, self.evidence.versions.tolist()), default=0)
+        return LEVELS[min(level, _MOST_TRUST) if self.status == OBSERVATION else level]
 
     def active_fact_count(self, moment: datetime) -> int:
         """Return how many of its facts are valid at ``moment``."""
@@ -151,13 +176,18 @@ def event_visible_at(view: FactView, key: int) -> int | None:
         return None
     own: int = view.recorded(version, "event")[0]
     latest: int | None = None
+    proofs = 0
     for edge in edges_from(view, key):
         if edge.relation == INCLUDES:
             fact = view.version_of(edge.target)
             if fact is None or not view.is_visible(fact):
                 return None
+            proofs += 1
             recorded = view.recorded(fact)[0]
             latest = recorded if latest is None else max(latest, recorded)
+    few = proofs < LEAST_PROOFS or view.least_trust > _MOST_TRUST
+    if few and is_observation(view, version):
+        return None
     if latest is None:
         return None if view.least_trust else own
     return latest
@@ -169,7 +199,10 @@ def event_status(view: FactView, key: int) -> str:
 
 
 def edges_from(view: FactView, key: int) -> list[Edge]:
-    """Return the edges of an event's or episode's newest version, and its links, oldest first."""
+    """Return the edges of an event's or episode's newest version, and its links, oldest first.
+
+    Of an observation's facts, those that still prove it.
+    """
     current = view.version_of(key, "event")
     recorded, versions = view.data("edge_op"), view.data("edge_version")
     found = [
@@ -177,6 +210,8 @@ def edges_from(view: FactView, key: int) -> list[Edge]:
         for entry in view.entries("edge_source", key)
         if recorded[entry] <= view.op and versions[entry] in (current, NONE)
     ]
+    if current is not None and is_observation(view, current):
+        found = [edge for edge in found if _counts(view, edge, current)]
     return found[::-1]
 
 
@@ -184,8 +219,41 @@ def edges_to(view: FactView, kind: str, target: int) -> Iterator[Edge]:
     """Yield the edges to a fact, event or entity that still hold, newest first."""
     versions, sources = view.data("edge_version"), view.data("edge_source")
     for entry in view.edges_to(kind, target):
-        if versions[entry] in (view.version_of(sources[entry], "event"), NONE):
-            yield _edge(view, entry)
+        current = view.version_of(sources[entry], "event")
+        if versions[entry] in (current, NONE):
+            edge = _edge(view, entry)
+            if (
+                kind != "fact"
+                or current is None
+                or not is_observation(view, current)
+                or _counts(view, edge, current)
+            ):
+                yield edge
+
+
+def is_observation(view: FactView, version: int) -> bool:
+    """Return whether a version of an event is an observation."""
+    status = view.data("event_status")[version]
+    return bool(status == view.columns.dictionary["labels"].get(f"q:{OBSERVATION}"))
+
+
+def _counts(view: FactView, edge: Edge, version: int) -> bool:
+    """Return whether an edge of an observation counts: not to a fact that proves it no more."""
+    return edge.relation != INCLUDES or _proves(view, edge.target, view.data("event_op")[version])
+
+
+def _proves(view: FactView, fact: int, op: int) -> bool:
+    """Return whether the cut sees a fact, and whether it claims what it claimed at an operation."""
+    version = view.version_of(fact)
+    if version is None or not view.is_visible(version):
+        return False
+    recorded, previous = view.data("fact_op"), view.data("fact_previous")
+    then = version
+    while then != NONE and recorded[then] > op:
+        then = previous[then]
+    return then == version or (
+        then != NONE and all(view.data(each)[then] == view.data(each)[version] for each in _CLAIM)
+    )
 
 
 def _edge(view: FactView, entry: int) -> Edge:

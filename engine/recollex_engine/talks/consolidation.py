@@ -9,7 +9,8 @@ and the condition under which it archives is empty in print. Here::
 recency is 2 ** -(age of the event / 14 days), by its recorded time; frequency and centrality are
 those of its participants (`standing`). Events of a calendar month (UTC) that are old enough and
 below the threshold become one episode, whose title counts them, and get the status "archived".
-Nothing leaves the log: one `Undo` brings all of it back.
+Nothing leaves the log: one `Undo` brings all of it back. Observations (`mind.observations`) are not
+archived: they end with their facts.
 """
 
 from collections import Counter
@@ -21,7 +22,7 @@ import numpy as np
 
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.checks import MAX_IDS
-from recollex_engine.domain.fact_schema import ARCHIVED
+from recollex_engine.domain.fact_schema import ARCHIVED, OBSERVATION
 from recollex_engine.domain.literals import ENTITY
 from recollex_engine.domain.operations import (
     ArchiveEdge,
@@ -59,16 +60,31 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
+class ObservationMade:
+    """What several facts of an entity show together. id: of the event; facts: the ids it cites."""
+
+    id: str
+    entity: str
+    text: str
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Consolidation:
     """What was consolidated, or would be.
 
     episodes: over the events that are archived. duplicates: facts that were closed in favour of
     another, which has the evidence of both. considered: number of events that were old enough.
+    observations: made by the language model. unobserved: names of entities with enough new facts
+    for an observation that was not made: in a preview, without a model, where the model failed, and
+    where its answer cited fewer than two of the facts.
     """
 
     episodes: tuple[EpisodeMade, ...] = ()
     duplicates: tuple[Duplicate, ...] = ()
     considered: int = 0
+    observations: tuple[ObservationMade, ...] = ()
+    unobserved: tuple[str, ...] = ()
 
     @property
     def archived(self) -> int:
@@ -90,6 +106,11 @@ class Consolidation:
             "duplicates": [{"kept": each.kept, "closed": each.closed} for each in self.duplicates],
             "considered": self.considered,
             "archived": self.archived,
+            "observations": [
+                {"id": each.id, "entity": each.entity, "text": each.text, "facts": list(each.facts)}
+                for each in self.observations
+            ],
+            "unobserved": list(self.unobserved),
         }
 
 
@@ -107,6 +128,8 @@ def consolidate(
     for key in find_events(facts):
         event = read_event(facts, key)
         assert event is not None
+        if event.status == OBSERVATION:
+            continue
         if to_micros(event.freshness, "freshness") > now - age:
             continue
         old += 1

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from recollex_engine.domain.fact_schema import PARTED_FROM, TARGETS
+from recollex_engine.domain.fact_schema import OBSERVATION, PARTED_FROM, TARGETS
 from recollex_engine.domain.schema import HOLE
 from recollex_engine.domain.surfaces import EVENTS, FACTS, SURFACE
 from recollex_engine.writing.erased_names import SurvivingNames
@@ -67,7 +67,7 @@ class ErasedFacts:
                 setattr(self._counts, f"{what}s", getattr(self._counts, f"{what}s") + 1)
 
     def _loses_all(self, kind: str, payload: Payload) -> bool:
-        """Return whether a fact or event has sources, and all of them are erased."""
+        """Return whether all sources of a fact or event are erased; of an observation, any."""
         if self._everything:
             return True
         if kind in FACTS:
@@ -76,6 +76,8 @@ class ErasedFacts:
         else:
             sources = ("includes_fact", "mentioned_in", "aggregates")
             lost = [self._loses_edge(*edge[:2]) for edge in payload["edges"] if edge[0] in sources]
+        if payload.get("status") == OBSERVATION:
+            return any(lost)
         return bool(lost) and all(lost)
 
     def _loses_edge(self, relation: str, target: Any) -> bool:

@@ -4,7 +4,8 @@ An erased memory leaves the numbers of its passages, words and entities, because
 count from them. A word stays if a memory that is not erased has it; a name stays if such a memory,
 fact, event or entity may use it. A fact or event is erased with its last source. The sources of a
 fact are its evidence and the documents of its mentions, those of an event its facts and mentions,
-those of an episode its events. If some sources stay, the others are removed from the record.
+those of an episode its events. If some sources stay, the others are removed from the record. An
+observation is erased with its first source.
 
 Two things are removed from records that stay, because they could confirm a guess at what was
 erased: semantic links to erased memories, and checksums of batches of vectors with erased rows.

@@ -23,6 +23,7 @@ RELEASED: dict[str, str] = {
     "investigate-answer-1": "f5872fada283",
     "investigate-timeline-1": "09018c4e38d3",
     "narrative-1": "255c285d6597",
+    "observe-1": "5f006fe8ca21",
     "opinions-1": "19a8cd117abf",
     "repair-1": "c5988d27f7d3",
     "think-1": "4ce3e18ed06c",
