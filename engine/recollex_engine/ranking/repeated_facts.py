@@ -9,14 +9,14 @@ import numpy as np
 from recollex_engine.ranking.diversity import FOLDED
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_engine.ranking.reordered_parts import reordered
-from recollex_kernels.fusing.sources import UNREAD, behind_sources
+from recollex_kernels.fusing.sources import UNREAD, after_sources
 
 REPEATED = "repeated"
 """The name of the part of the score by which such facts and others exchange their places."""
 
 
 def lead_with_turns(evidence: Evidence, fused: Fused) -> Fused:
-    """Return ``fused`` with facts behind what says more, where their turns stand before them.
+    """Return ``fused`` with facts after what says more, where their turns stand before them.
 
     Of the best `FOLDED` memories, the facts whose sources all stand before them follow the others,
     in their order: none is lost, and a recall with room for all of these has the same memories. The
@@ -31,11 +31,11 @@ def lead_with_turns(evidence: Evidence, fused: Fused) -> Fused:
         return fused
     memories, ids = fused.memories, view.buffer("id")
     places = np.empty(len(memories), np.int64)
-    count = behind_sources(memories, FOLDED, sources.now, ids, places)
+    count = after_sources(memories, FOLDED, sources.now, ids, places)
     if count == UNREAD:
         head = memories[:FOLDED].tolist()
         known = sources.read(head, view.buffer("metadata_offset"), view.buffer("metadata"))
-        count = behind_sources(memories, FOLDED, known, ids, places)
+        count = after_sources(memories, FOLDED, known, ids, places)
     if not count:
         return fused
     scores = np.empty_like(fused.scores)

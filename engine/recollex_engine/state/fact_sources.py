@@ -19,7 +19,7 @@ _Numbers = npt.NDArray[np.uint32]
 class FactSources:
     """The sources of the facts among one agent's memories, by the numbers of their ids.
 
-    What a memory names never changes. ``now``: (first, flat) as `behind_sources` takes them; of the
+    What a memory names never changes. ``now``: (first, flat) as `after_sources` takes them; of the
     memories that were read. Threads: any number.
     """
 

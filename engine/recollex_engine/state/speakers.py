@@ -11,14 +11,14 @@ from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.names import fold_name
 from recollex_engine.text.question_cues import first_name
 
-_NOBODY = np.empty(0, np.uint32)
+_NO_SPEAKER = np.empty(0, np.uint32)
 _NONE: frozenset[str] = frozenset()
 
 
 def joined(met: Sequence[npt.NDArray[np.uint32]]) -> npt.NDArray[np.uint32]:
     """Return the labels of `Speakers.by_name` in one array, ascending."""
     if len(met) < 2:
-        return met[0] if met else _NOBODY
+        return met[0] if met else _NO_SPEAKER
     return np.sort(np.concatenate(met))  # no label is listed under two first names
 
 
@@ -87,7 +87,7 @@ class Speakers:
             if name := first_name(whole):
                 place = int(first[label])
                 self._first[name] = min(self._first.get(name, place), place)
-                same = self._labels.get(name, _NOBODY)
+                same = self._labels.get(name, _NO_SPEAKER)
                 if label not in same:
                     self._labels[name] = np.sort(np.append(same, np.uint32(label)))
         self._seen = max(self._seen, len(speaker))

@@ -1,19 +1,19 @@
-"""Which facts stand behind all that they were drawn from? They say nothing new there."""
+"""Which facts stand after all that they were drawn from? They say nothing new there."""
 
 import numpy as np
 
 from recollex_kernels.machine.jit import I64, U32, kernel
 
 UNREAD = -1
-"""What `behind_sources` returns if the sources of a memory are not known yet."""
+"""What `after_sources` returns if the sources of a memory are not known yet."""
 
 
 @kernel
-def behind_sources(memories: U32, head: int, sources: tuple[U32, U32], ids: U32, out: I64) -> int:
+def after_sources(memories: U32, head: int, sources: tuple[U32, U32], ids: U32, out: I64) -> int:
     """Write the places of a list in which such facts follow the others; return how many there are.
 
     A fact among the first ``head`` memories is such a one if each of its sources is the id of a
-    memory before it. They stand in their order behind the others of the head; what is after the
+    memory before it. They stand in their order after the others of the head; what is after the
     head stays. Returns `UNREAD` for a head with a memory whose sources are not known; then ``out``
     means nothing.
 

@@ -1,4 +1,4 @@
-"""A fact whose turns all stand before it stands behind what says more; nothing is lost."""
+"""A fact whose turns all stand before it comes after what says more; nothing is lost."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.fusing.sources import UNREAD, behind_sources
+from recollex_kernels.fusing.sources import UNREAD, after_sources
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -20,7 +20,7 @@ def places(listed, head, sources, ids):
     for array in (given[0], *given[1], ids):
         array.flags.writeable = False
     out = np.full(len(listed), -7, np.int64)
-    return behind_sources(given[0], head, given[1], given[2], out), out.tolist()
+    return after_sources(given[0], head, given[1], given[2], out), out.tolist()
 
 
 def oracle(listed, head, sources, ids):
@@ -44,5 +44,5 @@ def test_a_memory_that_was_not_read_is_reported():
     out, ids = np.zeros(2, np.int64), np.arange(4, dtype=np.uint32)
     known = np.array([1, 0], np.uint32), np.zeros(1, np.uint32)
     for listed in ([0, 1], [0, 3]):
-        assert behind_sources(np.array(listed, np.uint32), 2, known, ids, out) == UNREAD
-        assert behind_sources(np.array(listed, np.uint32), 1, known, ids, out) == 0
+        assert after_sources(np.array(listed, np.uint32), 2, known, ids, out) == UNREAD
+        assert after_sources(np.array(listed, np.uint32), 1, known, ids, out) == 0
