@@ -175,7 +175,7 @@ DICTIONARIES = ("fact_ids", "event_ids", "surface_terms")
 
 ALIAS_OF = "alias_of"
 PARTED_FROM = "from"
-"""In the record of a split: [name, number] of the entity of which the source was only a name."""
+"""In the record of a split: [name, number] of the entity that had the source as a name."""
 HAS_ATTRIBUTE = "has_attr"
 MENTIONED_IN = "mentioned_in"
 

@@ -65,8 +65,8 @@ class Due:
 def entities_due(view: FactView, least: int) -> list[Due]:
     """Return the entities with ``least`` facts or more that no observation has read, most first.
 
-    The facts of which an entity is the subject, all trusted alike. Cost: a sort of the open facts,
-    and the facts of the entities that have enough.
+    The entity is the subject of the facts, which are all trusted alike. Cost: a sort of the open
+    facts, and the facts of the entities that have enough.
     """
     versions = view.all()
     if len(versions) < least:

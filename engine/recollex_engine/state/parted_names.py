@@ -1,7 +1,7 @@
-"""Of which entity is a name? Of the one that it first named, until it became one of its own.
+"""Which entity has a name? The one that it first named, until it became one of its own.
 
 Each such name is an item of the columns `parted_name`, `parted_entity` and `parted_op`: from that
-operation on, the name is of that entity.
+operation on, that entity has the name.
 """
 
 from bisect import bisect_right
