@@ -5,7 +5,6 @@
 
 import shutil
 import tarfile
-import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import recollex
 from recollex_engine.agents.logbook import KINDS
 from recollex_engine.state.manifest import Manifest
 from tests.engine.data.write_operations import PieceVectors
+from tests.engine.unchanged_folders import files, opens_without_a_change
 
 DATA = Path(__file__).with_name("data")
 UNWRITTEN = {"replace"}
@@ -38,10 +38,6 @@ def folder(tmp_path):
 
 def opened(folder, **options):
     return recollex.open(folder, embedder=PieceVectors(), **options)
-
-
-def files(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def holds(ann):
@@ -94,12 +90,7 @@ def holds(ann):
 
 
 def test_it_opens_reads_and_verifies_without_a_change(folder):
-    before = files(folder)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with opened(folder, read_only=True) as store:
-            holds(store.agent("ann"))
-    assert files(folder) == before
+    opens_without_a_change(folder, opened, holds)
 
 
 def test_the_columns_of_its_checkpoint_are_those_of_its_log(folder):
