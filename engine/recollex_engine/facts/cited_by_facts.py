@@ -13,6 +13,7 @@ import numpy.typing as npt
 from recollex_engine.domain.intervals import Span
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_arms import Asked, Mask, SurfaceArms
+from recollex_engine.ranking.arms import places_of_runs
 from recollex_engine.ranking.fusion import Cited
 from recollex_engine.state.view import View
 
@@ -88,6 +89,4 @@ def _evidence(
     places = np.arange(len(versions))
     if counts.min(initial=1) == counts.max(initial=1) == 1:
         return cited[first], places
-    before = np.cumsum(counts) - counts
-    each = np.repeat(first - before, counts) + np.arange(int(counts.sum()))
-    return cited[each], np.repeat(places, counts)
+    return cited[places_of_runs(first, counts)], np.repeat(places, counts)

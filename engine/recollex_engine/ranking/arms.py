@@ -101,11 +101,21 @@ def rows_of(view: View, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint
     places = memories.astype(np.int64)
     first = view.buffer("first_row")[places].astype(np.int64)
     counts = view.buffer("first_row")[places + 1] - first
+    return places_of_runs(first, counts).astype(np.uint32)
+
+
+def places_of_runs(
+    first: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return the places first[i] .. first[i] + counts[i] - 1 of each run, one run after the other.
+
+    >>> places_of_runs(np.array([7, 2]), np.array([2, 3])).tolist()
+    [7, 8, 2, 3, 4]
+    """
     before = np.cumsum(counts) - counts
-    rows: npt.NDArray[np.uint32] = (
-        np.repeat(first - before, counts) + np.arange(int(counts.sum()))
-    ).astype(np.uint32)
-    return rows
+    places: npt.NDArray[np.int64] = np.repeat(first - before, counts)
+    places += np.arange(len(places))
+    return places
 
 
 @dataclass(slots=True)
