@@ -194,7 +194,7 @@ class Contextual:
             _asked(evidence, named, strangers(view, met, self.circle) if met else NO_STRANGERS),
             view.mentions,
             view.talk,
-            evidence.allowed,
+            (evidence.allowed, _among(evidence)),
             (*view.texts, _BREVITY),
             (*view.events, found.start, found.end) if found else (*view.events, 0, 0),
             (
@@ -329,6 +329,18 @@ def _asked(evidence: Evidence, named: npt.NDArray[np.uint32], apart: Strangers) 
         max(limits.entry - limits.semantic, 1e-6) / _known(evidence),
         apart,
     )
+
+
+def _among(evidence: Evidence) -> int:
+    """Return how many memories a filter admits; 0 without a filter.
+
+    Names, the order in time and the talk in progress then count as in an agent that holds these
+    alone, as words do.
+    """
+    words = evidence.words
+    if words is None or words.population >= evidence.view.memories:
+        return 0
+    return words.population
 
 
 def _known(evidence: Evidence) -> float:

@@ -17,10 +17,18 @@ from recollex_kernels.fusing.inputs import (
     Talk,
     Texts,
 )
-from recollex_kernels.fusing.parts import CIRCUMSTANTIAL, NONE, SPEAKER, parts_of
-from recollex_kernels.graph.association import Pulse, associations
+from recollex_kernels.fusing.parts import (
+    CIRCUMSTANTIAL,
+    NONE,
+    ORDER,
+    PRESENT,
+    SPEAKER,
+    Clock,
+    parts_of,
+)
+from recollex_kernels.graph.association import Admitted, Pulse, associations
 from recollex_kernels.graph.links import Mentions
-from recollex_kernels.machine.jit import F32, F64, U8, U32, kernel
+from recollex_kernels.machine.jit import F32, F64, I64, U32, kernel
 
 Now: TypeAlias = tuple[int, float, U32, int]
 """When the question is asked: now, recent, timeline, progress.
@@ -68,12 +76,40 @@ def trusted(weights: F64, members: Members, share: float, sure: float) -> F64:
 
 
 @kernel
+def _clock(
+    admitted: Admitted, document: U32, said_at: I64, when: Now, weights: F64
+) -> tuple[Clock, int]:
+    """Return the times that a memory's time is compared with, and the document in progress or -1.
+
+    With a filter they are those of the allowed memories, of whom there is one at least. They are
+    looked for only where their parts have a weight.
+    """
+    allowed, among = admitted
+    now, recent, timeline, progress = when
+    newest = document.shape[0] - 1
+    low, high = 0, newest
+    if among > 0 and weights[ORDER] != 0:
+        while allowed[timeline[low]] == 0:
+            low += 1
+        while allowed[timeline[high]] == 0:
+            high -= 1
+    if among > 0 and weights[PRESENT] != 0:
+        while allowed[newest] == 0:
+            newest -= 1
+    age = now - said_at[newest]
+    present = -1
+    if document[newest] != NONE and 0 <= age <= progress:
+        present = int(document[newest])
+    return (now, recent, int(said_at[timeline[low]]), int(said_at[timeline[high]])), present
+
+
+@kernel
 def contextual(
     candidates: Candidates,
     question: Question,
     mentions: Mentions,
     talk: Talk,
-    allowed: U8,
+    admitted: Admitted,
     texts: Texts,
     span: Span,
     cues: Cues,
@@ -89,7 +125,7 @@ def contextual(
     `associations`) and what stands beside the best (see `surround`). A score is the sum of the
     parts that `parts_of` names, with weights as `trusted` gives them. ``first`` and ``last`` of it
     are the times of the timeline's ends; ``present`` is the document of the newest memory, if that
-    was said at most ``progress`` before ``now``.
+    was said at most ``progress`` before ``now``. With a filter both are of the allowed memories.
 
     Returned, for n candidates:
         memories uint32[n], scores float64[n]       ties: the newer memory
@@ -97,7 +133,7 @@ def contextual(
         standing float64[3]    of the best, see `standing`; empty where there are no candidates
         table float64[P, n]    the parts in the order of memories; float64[0, 0] unless ``tabled``
 
-    Shapes, for M memories of the view: talk, allowed uint8[M] and the timeline are of M; the rest,
+    Shapes, for M memories of the view: talk, allowed and the timeline are of M; the rest,
     ``out_hubs`` too, as for the kernels named above.
 
     Cost: about 60 us for 200 found of 10,000 memories; the similarities of the rows of the
@@ -105,28 +141,23 @@ def contextual(
     """
     document, said_at, speaker, _, _ = talk
     share, around, moment, pulse, place, sure = settings
-    now, recent, timeline, progress = when
+    allowed = admitted[0]
     memories = document.shape[0]
     weighed = weigh(candidates, memories, question)
     if pulse[0] > 0:
         base = share * weighed[1] + weighed[2]
         associated, activation = associations(
-            weighed[0], base, mentions, allowed, memories, pulse, out_hubs
+            weighed[0], base, mentions, admitted, memories, pulse, out_hubs
         )
     else:
         associated, activation = np.empty(0, np.uint32), np.empty(0, np.float64)
     members = surround(weighed, share, associated, talk, allowed, around, question)
     weights = trusted(weights, members, share, sure)
-    newest = memories - 1
-    age = now - said_at[newest]
-    present = np.int64(-1)
-    if document[newest] != NONE and 0 <= age <= progress:
-        present = np.int64(document[newest])
-    clock = now, recent, int(said_at[timeline[0]]), int(said_at[timeline[newest]])
+    clock, present = _clock(admitted, document, said_at, when, weights)
     received = associated, activation
     parts, scores, order = parts_of(
         *(members, share, received, talk, texts, question[3], span, cues, moment),
-        *(clock, int(present), weights, tabled),
+        *(clock, present, weights, tabled),
     )
     ids, keyword, semantic, places, _ = members
     naming = weights[SPEAKER]

@@ -29,8 +29,8 @@ _KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, SPEAKER =
     9,
     10,
 )
-_ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, _ORDER = 11, 12, 13, 14, 15, 16, 17
-_PRESENT, _ROLE, _PASSAGES = 18, 19, 20
+_ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, ORDER = 11, 12, 13, 14, 15, 16, 17
+PRESENT, _ROLE, _PASSAGES = 18, 19, 20
 CIRCUMSTANTIAL = np.array([_QUESTION, _ANSWER, SPEAKER, _ASSOCIATION, _MOMENT, _RECENCY], np.int64)
 """The parts that say nothing of a memory's own content: who said it, when, after what."""
 
@@ -268,15 +268,15 @@ def parts_of(
         _add(part, _DATED, table, scores)
     if weights[_RECENCY] != 0:
         _add(weights[_RECENCY] * fresh, _RECENCY, table, scores)
-    if weights[_ORDER] != 0:
+    if weights[ORDER] != 0:
         for i in range(n):
-            part[i] = weights[_ORDER] * ((when[i] - first) / max(1, last - first))
-        _add(part, _ORDER, table, scores)
-    if weights[_PRESENT] != 0:
+            part[i] = weights[ORDER] * ((when[i] - first) / max(1, last - first))
+        _add(part, ORDER, table, scores)
+    if weights[PRESENT] != 0:
         for i in range(n):
             stands = np.int64(document[memories[i]]) == present
-            part[i] = weights[_PRESENT] if stands else 0.0
-        _add(part, _PRESENT, table, scores)
+            part[i] = weights[PRESENT] if stands else 0.0
+        _add(part, PRESENT, table, scores)
     one, with_other, several = np.uint8(0), False, False
     for i in range(n):
         own_role = role[memories[i]]

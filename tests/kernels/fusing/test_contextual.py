@@ -69,6 +69,7 @@ class Agent:
         role = rng.choice(np.array([0, 1, 2], np.uint8), n)
         self.asked_role = int(rng.choice([0, 1, 2]))
         self.talk = self.document, self.said_at, self.speaker, role, self.visible
+        self.admitted = self.allowed, int(rng.choice([0, self.allowed.sum()]))
         for each in (
             *self.said,
             *self.quoted,
@@ -83,7 +84,7 @@ class Agent:
     def whole(self, tabled):
         pulse = self.seeds, HUB, BUDGET
         return contextual(
-            *((self.found, NEAR), self.said, self.mentions, self.talk, self.allowed, self.texts),
+            *((self.found, NEAR), self.said, self.mentions, self.talk, self.admitted, self.texts),
             *(
                 (*self.events, *self.range),
                 (self.named.astype(np.uint32), self.asked_role, self.quoted),
@@ -98,7 +99,7 @@ class Agent:
         associated, activation = np.empty(0, np.uint32), np.empty(0)
         if self.seeds:
             associated, activation = associations(
-                *(brought, SHARE * b + c, self.mentions, self.allowed, self.n),
+                *(brought, SHARE * b + c, self.mentions, self.admitted, self.n),
                 *((self.seeds, HUB, BUDGET), np.full(5, NONE, np.uint32)),
             )
         around = surround(
@@ -106,7 +107,9 @@ class Agent:
             *((WIDENED, REACH, WINDOW), self.said),
         )
         members, b, c, places, _ = around
-        talks = 0 <= self.now - self.said_at[-1] <= 12 * HOUR and self.document[-1] != NONE
+        own = self.allowed == 1 if self.admitted[1] else np.ones(self.n, bool)
+        said_at, documents = self.said_at[own], self.document[own]
+        talks = 0 <= self.now - said_at[-1] <= 12 * HOUR and documents[-1] != NONE
         named = self.named.astype(np.uint32)
         best = max([0.0, *(SHARE * b + c)[places].tolist()])
         weights = self.weights.copy()
@@ -116,8 +119,8 @@ class Agent:
         parts, scores, order = parts_of(
             *(around, SHARE, (associated, activation), self.talk, self.texts, self.said[3]),
             *((*self.events, *self.range), (named, self.asked_role, self.quoted), MOMENT),
-            (self.now, 50.0 * HOUR, int(self.said_at.min()), int(self.said_at.max())),
-            *(int(self.document[-1]) if talks else -1, weights, True),
+            (self.now, 50.0 * HOUR, int(said_at.min()), int(said_at.max())),
+            *(int(documents[-1]) if talks else -1, weights, True),
         )
         signs = standing(
             *(

@@ -10,6 +10,7 @@ settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 ENTITIES = 5
+FOLLOWED = 10
 mentions = st.lists(st.sets(st.integers(0, ENTITIES - 1), max_size=3), min_size=1, max_size=14)
 
 
@@ -36,13 +37,22 @@ def threaded(of_memories, entities):
 
 
 def spread(
-    of_memories, weights, allowed, end, hub, seeds=4, k=10_000, entities=ENTITIES, hubs=None
+    of_memories,
+    weights,
+    allowed,
+    end,
+    hub,
+    seeds=4,
+    k=10_000,
+    entities=ENTITIES,
+    hubs=None,
+    among=0,
 ):
     memories, activation = associations(
         frozen(list(weights), np.uint32),
         frozen(list(weights.values()), np.float64),
         threaded(of_memories, entities),
-        frozen(allowed, np.uint8),
+        (frozen(allowed, np.uint8), among),
         end,
         (seeds, hub, k),
         np.full(entities, NONE, np.uint32) if hubs is None else hubs,
@@ -50,15 +60,21 @@ def spread(
     return list(zip(memories.tolist(), activation.tolist(), strict=True))
 
 
-def oracle(of_memories, weights, allowed, end, hub, seeds, k):
+def oracle(of_memories, weights, allowed, end, hub, seeds, k, among=0):
     """The equation, memory by memory."""
     best = sorted(weights, key=lambda m: (-weights[m], m))[:seeds]
+    counted = [m for m in range(end) if allowed[m] or not among]
+    followed = {
+        e
+        for e in range(ENTITIES)
+        if not among or sum(e in of for of in of_memories[:end]) <= FOLLOWED * hub
+    }
     found = {}
     for m in range(end):
         values = [
-            weights[s] / weights[best[0]] * ((1 - n / end) / math.sqrt(n))
-            for e in of_memories[m]
-            if (n := sum(e in of for of in of_memories[:end])) <= hub and n < end
+            weights[s] / weights[best[0]] * ((1 - n / len(counted)) / math.sqrt(n))
+            for e in of_memories[m] & followed
+            if 0 < (n := sum(e in of_memories[c] for c in counted)) <= hub and n < len(counted)
             for s in best
             if s != m and weights[s] > 0 and e in of_memories[s]
         ]
@@ -78,6 +94,38 @@ def test_equals_the_equation_memory_by_memory(of_memories, data):
     hub, seeds = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 5))
     rest = (allowed, end, hub, seeds, data.draw(st.integers(0, 9)))
     assert spread(of_memories, weights, *rest) == oracle(of_memories, weights, *rest)
+
+
+@given(mentions, st.data())
+def test_with_a_filter_names_count_among_the_admitted(of_memories, data):
+    """As in an agent that holds these alone, where no chain is too long; hubs are left alone."""
+    end = data.draw(st.integers(1, len(of_memories)))
+    allowed = [data.draw(st.integers(0, 1)) for _ in of_memories]
+    kept = [m for m in range(end) if allowed[m]]
+    if not kept:
+        return
+    drawn = st.sampled_from([0.25, 0.5, 1.0])
+    given_weights = data.draw(st.dictionaries(st.sampled_from(kept), drawn, max_size=6))
+    weights = dict(sorted(given_weights.items()))
+    hub = data.draw(st.integers(1, 6))
+    rest, hubs = (allowed, end, hub, 4, 9), np.full(ENTITIES, 0, np.uint32)
+    found = spread(of_memories, weights, *rest, hubs=hubs, among=len(kept))
+    assert found == oracle(of_memories, weights, *rest, among=len(kept))
+    assert not hubs.any()
+    if end <= FOLLOWED * hub:
+        alone = {kept.index(m): weight for m, weight in weights.items()}
+        own = [of_memories[m] for m in kept]
+        theirs = spread(own, alone, [1] * len(kept), len(kept), hub, 4, 9)
+        assert found == [(kept[m], activation) for m, activation in theirs]
+
+
+def test_with_a_filter_a_name_of_too_many_is_not_followed():
+    for extra, found in ((0, [0]), (1, [])):
+        count = 2 + 4 * FOLLOWED - 2 + extra
+        of_memories = [{0}] * count + [set()]
+        allowed = [1, 1] + [0] * (count - 2) + [1]
+        reached = spread(of_memories, {1: 1.0}, allowed, count + 1, 4, among=3)
+        assert [memory for memory, _ in reached] == found
 
 
 @given(mentions, st.integers(1, 4), st.lists(st.integers(1, 14), min_size=1, max_size=6))
@@ -125,7 +173,7 @@ def test_an_entity_newer_than_the_heads_is_passed_over():
         frozen([0], np.uint32),
         frozen([1.0], np.float64),
         (offsets, entity, memory, previous, head[:1]),
-        frozen([1, 1, 1], np.uint8),
+        (frozen([1, 1, 1], np.uint8), 0),
         3,
         (5, 9, 100),
         np.full(1, NONE, np.uint32),
