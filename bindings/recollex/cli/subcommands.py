@@ -361,7 +361,7 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
     ),
     "warmup": (
         "convert the model and compile the kernels, once, for later calls",
-        ["warmup"],
+        ["warmup", "warmup --only-default"],
         options.warmup,
     ),
 }

@@ -40,6 +40,7 @@ from recollex_kernels.machine.jit import each_compiled
 WORDS = replace(presets.default, arms=("keyword",), fusion=presets.ReciprocalRank())
 VECTORS = replace(presets.default, arms=("semantic",))
 NEAREST = replace(VECTORS, fusion=presets.ReciprocalRank())
+TIMES = replace(WORDS, arms=("temporal",))
 QUESTION = "What did Ines say in March about the blue van?"
 MISSPELLED = "Where was the worksshop, at the univercity?"
 FILTERED: tuple[dict[str, Any], ...] = (
@@ -73,17 +74,24 @@ def warmup(arguments: Arguments) -> int:
     started = time.perf_counter()
     if not fetch_vocabulary():
         say("no vocabulary of cl100k_base: tokens will be counted by the model's own tokenizer")
-    model = warm(arguments.embedder)
+    model = warm(arguments.embedder, only_default=arguments.only_default)
     seconds = time.perf_counter() - started
-    said = f"ready: {model}, kernels compiled ({seconds:.1f} s)"
+    which = " of the default ranking" if arguments.only_default else ""
+    said = f"ready: {model}, kernels{which} compiled ({seconds:.1f} s)"
     show(arguments, said, model=model, seconds=seconds)
     return 0
 
 
-def warm(embedder: Any, stopped: Callable[[], bool] = lambda: False) -> str | None:
+def warm(
+    embedder: Any,
+    stopped: Callable[[], bool] = lambda: False,
+    *,
+    only_default: bool = False,
+) -> str | None:
     """Run everything once that the first caller would wait for; returns the model's fingerprint.
 
     stopped: asked after each kernel and each step, on any thread; if True, raises `Stopped`.
+    only_default: run only what a small agent needs that is ranked by default, without filters.
 
     It takes 45 seconds on two cores, and a few seconds if all kernels were compiled before. What it
     does meanwhile is shown on standard error, also where that is no terminal.
@@ -109,15 +117,18 @@ def warm(embedder: Any, stopped: Callable[[], bool] = lambda: False) -> str | No
                 progress(more)
             go_on()
 
-        wait = stack.enter_context(_second_process(count)) if usable_cores() > 1 else None
+        wait = None
+        if usable_cores() > 1:
+            wait = stack.enter_context(_second_process(count, only_default))
         stack.enter_context(each_compiled(partial(count, 1)))
         with recollex.open(folder, embedder=embedder) as store:
             agent = store.agent("warmup")
             agent.retain_dialogue(turns(), document_id="warmup")
             go_on()
-            agent.facts.add("Ines", "drove", "the blue van")
-            agent.facts.find(subject="Ines", start={"lt": "2024"}, order_by="start", limit=1)
-            go_on()
+            if not only_default:
+                agent.facts.add("Ines", "drove", "the blue van")
+                agent.facts.find(subject="Ines", start={"lt": "2024"}, order_by="start", limit=1)
+                go_on()
             agent.retain("Ines drove the blue van.", tags=["van"], metadata={"kind": "van"})
             if wait is not None:
                 agent.recall(QUESTION, preset=VECTORS)
@@ -128,28 +139,37 @@ def warm(embedder: Any, stopped: Callable[[], bool] = lambda: False) -> str | No
                 agent.recall(QUESTION, exact=exact)
             go_on()
             agent.checkpoint()
-            agent.recall("Who moved to Lisbon last spring?", explain=True)
+            agent.recall("Who moved to Lisbon last spring?", explain=True).to_dict()
             agent.recall(MISSPELLED)
-            for name in PRESETS:
-                go_on()
-                agent.recall(QUESTION, preset=name)
-            for options in FILTERED:
-                go_on()
-                agent.recall(**{"query": QUESTION, **options})
-            agent.facts.add("Ines", "drives", "the blue van")
-            agent.recall(QUESTION, kinds=("memory", "fact")).to_prompt()
             model = agent.stats().model
+            if not only_default:
+                _run_rest(agent, go_on)
         if wait is not None:
             wait(b"")
-        go_on()
-        search_large()
+        if not only_default:
+            go_on()
+            search_large()
         return model
 
 
-def compile_words() -> None:
+def _run_rest(agent: recollex.Agent, go_on: Callable[[], None]) -> None:
+    """Recall by all presets, with filters and with facts; ``go_on`` may end it early."""
+    for name in PRESETS:
+        go_on()
+        agent.recall(QUESTION, preset=name)
+    for options in FILTERED:
+        go_on()
+        agent.recall(**{"query": QUESTION, **options})
+    go_on()
+    agent.facts.add("Ines", "drives", "the blue van")
+    agent.recall(QUESTION, kinds=("memory", "fact")).to_prompt()
+
+
+def compile_words(*, only_default: bool = False) -> None:
     """Run keyword search, the papers' presets and a large agent once, for the second process.
 
-    It writes `ONE` after each kernel, and `HALF` before the large agent.
+    only_default: keyword search and the temporal arm alone. It writes `ONE` after each kernel, and
+    `HALF` before the large agent.
     """
     relax_garbage_collector()
     vector = np.ones(8, np.float32)
@@ -164,15 +184,18 @@ def compile_words() -> None:
         texts = [f"Ines saw boat {n} in Lisbon in March." for n in range(20)]
         agent.retain_many(texts, embedding=np.tile(vector, (20, 1)), document_id="warmup")
         agent.recall(QUESTION, query_embedding=vector, preset=WORDS)
+        agent.retain("Ines saw a boat.", embedding=vector)
+        agent.recall("Who saw a boat today?", query_embedding=vector, preset=TIMES)
         agent.checkpoint()
-        for name in PRESETS:
+        for name in PRESETS if not only_default else ():
             if name != presets.default.name:
                 agent.recall(QUESTION, query_embedding=vector, preset=name)
         small = store.agent("small")
         small.retain(texts[0], embedding=vector)
         small.recall(QUESTION, query_embedding=vector, preset=NEAREST)
         os.write(1, HALF)
-        search_large()
+        if not only_default:
+            search_large()
 
 
 def search_large() -> None:
@@ -195,7 +218,9 @@ def _tell(descriptor: int) -> None:
 
 
 @contextmanager
-def _second_process(count: Callable[[int], None]) -> Iterator[Callable[[bytes], None]]:
+def _second_process(
+    count: Callable[[int], None], only_default: bool = False
+) -> Iterator[Callable[[bytes], None]]:
     """Run `compile_words` beside the body; give a function that waits for what it writes.
 
     The function returns when the process has written these bytes, or has ended. ``count`` is called
@@ -203,7 +228,8 @@ def _second_process(count: Callable[[int], None]) -> Iterator[Callable[[bytes], 
     process waits. If the process fails, the failure is printed, and its half is
     compiled here, later.
     """
-    command = [sys.executable, "-c", f"from {__name__} import compile_words; compile_words()"]
+    call = f"compile_words({only_default=})"
+    command = [sys.executable, "-c", f"from {__name__} import compile_words; {call}"]
     paths = os.pathsep.join(path for path in sys.path if path)
     with tempfile.TemporaryFile() as wrong:
         process = subprocess.Popen(
