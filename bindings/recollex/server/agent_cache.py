@@ -29,6 +29,7 @@ class AgentCache:
         self._used: OrderedDict[str, int] = OrderedDict()  # least recently used first
         self._agents: dict[str, Agent] = {}
         self._busy: set[str] = set()  # being opened or closed
+        self._deleting = 0  # threads that wait until an agent is not in use
 
     def __len__(self) -> int:
         return len(self._agents)
@@ -55,15 +56,17 @@ class AgentCache:
 
     def release(self, name: str) -> None:
         """Record that one user of an agent has finished with it."""
-        with self._changed:
+        with self._lock:
             self._used[name] -= 1
-            if not self._used[name]:
+            if self._deleting and not self._used[name]:
                 self._changed.notify_all()
 
     def delete(self, name: str) -> None:
         """Delete the agent, once no call uses it. Raises as `Store.delete_agent` does."""
         with self._changed:
+            self._deleting += 1
             self._changed.wait_for(lambda: name not in self._busy and not self._used.get(name))
+            self._deleting -= 1
             was_open = self._agents.pop(name, None) is not None
             self._used.pop(name, None)
             self._busy.add(name)

@@ -177,11 +177,13 @@ class Connection(asyncio.Protocol):
         """Run a single plain request that stands alone in ``data``; returns whether it did."""
         if self._principal is None or self._buffer or self._backlog or self._calls:
             return False
-        request = messages.read_plain(data)
-        if request is None or request.method not in INLINE or self._leaving:
+        if (request := messages.read_plain(data)) is None or self._leaving:
             return False
+        if request.method == "ping":
+            self._writer.send(messages.response(request.id, b"\xc0"))
+            return True
         self._turn = 1
-        return self._run_inline(request, self._principal)
+        return request.method in INLINE and self._run_inline(request, self._principal)
 
     def _take(self, data: memoryview) -> None:
         """Handle one message."""

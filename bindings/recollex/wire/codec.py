@@ -37,6 +37,9 @@ MAX_INFLATED = 64 << 20
 """Bytes of all deflated arrays of one value, inflated, at most."""
 
 _INT64 = struct.Struct(">q")
+_pack_int64 = _INT64.pack
+_new = tuple.__new__
+_ExtType = msgpack.ExtType
 _UINT32 = struct.Struct(">I")
 _KINDS = {np.dtype(f"<f{kind}"): str(kind).encode() for kind in (2, 4, 8)}
 _DTYPES: dict[int, np.dtype[Any]] = {kind[0]: dtype for dtype, kind in _KINDS.items()}
@@ -187,8 +190,9 @@ def _unpacked(
 
 def _time(data: bytes) -> datetime:
     """Return a moment, in its zone if the payload names one."""
-    micros = _INT64.unpack(data[:8])[0]
-    return in_zone(micros, str(data[8:], "utf-8")) if len(data) > 8 else from_micros(micros)
+    if len(data) == 8:
+        return from_micros(_INT64.unpack(data)[0])
+    return in_zone(_INT64.unpack(data[:8])[0], str(data[8:], "utf-8"))
 
 
 def _plain(value: object) -> Any:
@@ -207,7 +211,7 @@ def _moment(value: datetime) -> msgpack.ExtType:
     """Return the extension of a time in UTC, as most are, at half of the cost."""
     since = value - _EPOCH
     micros = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-    return tuple.__new__(msgpack.ExtType, (MOMENT, _INT64.pack(micros)))
+    return _new(_ExtType, (MOMENT, _pack_int64(micros)))
 
 
 _encoders: dict[Callable[[object], Any], list[msgpack.Packer]] = {_plain: [], _deflating: []}
@@ -220,7 +224,13 @@ def _encoded(value: object, default: Callable[[object], Any]) -> bytes:
         packer = spare.pop()  # one step, under the interpreter's lock
     except IndexError:
         packer = msgpack.Packer(default=default)
-    data: bytes = packer.pack(value)
+    kind: Any = type(value)
+    found = _record_encoder(kind)
+    if found is None:
+        data: bytes = packer.pack(value)
+    else:  # as by `default`, which would need a second packer
+        head, fields_of = found
+        data = packer.pack_ext_type(RECORD, head + packer.pack(fields_of(value)))
     if len(data) < _LARGE:  # a packer that encoded more keeps the memory for it
         spare.append(packer)
     return data
@@ -235,7 +245,7 @@ def _record_encoder(kind: Any) -> tuple[bytes, Callable[[Any], dict[str, Any]]] 
 
 def _extension(code: int, data: bytes) -> msgpack.ExtType:
     """Return a `msgpack.ExtType` without its checks, which cost more than all the rest."""
-    return tuple.__new__(msgpack.ExtType, (code, data))
+    return _new(_ExtType, (code, data))
 
 
 def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> Any:

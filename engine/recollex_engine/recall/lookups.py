@@ -25,10 +25,13 @@ def get(view: View | None, id: str, agent: str) -> Memory:
 
 def ordinal(view: View, id: str, agent: str) -> int:
     """Return the number of the memory that `get` returns. Raises `UnknownIdError` likewise."""
-    found = _versions(view, id)
-    if not found or view.columns.end_of(found[0], view.op) not in (None, ENDS["archive"]):
+    memory = _newest(view, id)
+    if memory == NONE:
         raise UnknownIdError(id, agent)
-    return found[0]
+    closed = 0 < view.buffers["closed_by"].item(memory) <= view.op
+    if closed and view.columns.end_of(memory, view.op) != ENDS["archive"]:
+        raise UnknownIdError(id, agent)
+    return memory
 
 
 def history(view: View | None, id: str, agent: str) -> list[Memory]:
@@ -95,14 +98,21 @@ def pages(
         yield read_memories(view, found[page].tolist()), view.vectors[rows[page]].view(np.float16)
 
 
-def _versions(view: View, id: str) -> list[int]:
-    """Return the view's memories that have ``id``, newest first."""
+def _newest(view: View, id: str) -> int:
+    """Return the view's newest memory that has ``id``, open or not; NONE if there is none."""
     columns = view.columns
     key = columns.dictionary["ids"].get(id)
     memory = NONE if key is None else columns.newest_of(key)
+    while memory != NONE and memory >= view.memories:
+        memory = int(columns.array("previous")[memory])  # the view's own array may be shorter
+    return memory
+
+
+def _versions(view: View, id: str) -> list[int]:
+    """Return the view's memories that have ``id``, newest first."""
+    memory, previous = _newest(view, id), view.buffers["previous"]
     found = []
     while memory != NONE:
-        if memory < view.memories:
-            found.append(memory)
-        memory = int(columns.array("previous")[memory])  # the view's own array may be shorter
+        found.append(memory)
+        memory = previous.item(memory)
     return found

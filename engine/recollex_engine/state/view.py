@@ -52,7 +52,8 @@ class _Buffers(dict[str, npt.NDArray[Any]]):
     """The arrays of columns by name; a column that did not exist yet was empty."""
 
     def __missing__(self, name: str) -> npt.NDArray[Any]:
-        return no_items(schema()[name])
+        found = self[name] = no_items(schema()[name])
+        return found
 
 
 class View:

@@ -315,9 +315,9 @@ class Dictionary:
         return Path(self._place(suffix))
 
     def _bytes(self, number: int) -> bytes:
-        offsets = self._offsets.buffer  # the number is one that was given: no need to slice
-        start = int(offsets[number - 1]) if number else 0
-        return self._heap.buffer[start : int(offsets[number])].tobytes()
+        offset = self._offsets.buffer.item  # the number is one that was given: no need to slice
+        start = offset(number - 1) if number else 0
+        return self._heap.buffer[start : offset(number)].tobytes()
 
     def _string(self, number: int) -> str:
         return self._bytes(number).decode("utf-8", "replace")
