@@ -83,6 +83,8 @@ def object_text(value: object) -> str:
     >>> object_text(True), object_text(0.5), object_text(42)
     ('yes', '0.5', '42')
     """
+    if isinstance(value, str):  # as a rule
+        return value
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):

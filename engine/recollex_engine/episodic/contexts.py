@@ -232,9 +232,10 @@ class Costs:
             tokens = sum([self._undated(gist, True) for gist in gists])
         else:
             tokens = sum(columns.tokens) + (self.number + self.dated.date) * len(gists)
-        for fact in facts:
-            for text in (fact.subject, fact.predicate, object_text(fact.object)):
-                tokens += len(text) if text.isascii() else len(text.encode())
+        said = [text for fact in facts for text in (fact.subject, fact.predicate)]
+        said += [object_text(fact.object) for fact in facts]
+        whole = "".join(said)
+        tokens += len(whole) if whole.isascii() else len(whole.encode())
         return tokens + sum(self.heads.values()) + AROUND * (1 + len(gists) + len(facts))
 
     def gist(self, gist: Memory, marked: bool) -> int:

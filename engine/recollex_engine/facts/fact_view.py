@@ -180,6 +180,11 @@ class FactView:
             self._names[entity] = name
         return name
 
+    @property
+    def may_rename(self) -> bool:
+        """Whether any entity may have another name than its first: it was merged, or recorded."""
+        return bool(self.state.linked) or self.tables.counts["node"] > 0
+
     def read_names(self, entities: Iterable[int]) -> None:
         """Read the names of entities, which `entity_name` then knows, at once: 0.3 us each."""
         linked, known, head = self.state.linked, self._names, self.tables.heads["node_entity"]

@@ -1,7 +1,7 @@
 """The facts that a caller sees: a `Fact` is one version of a triple in one cut."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from itertools import islice
 from typing import Any, overload
@@ -16,6 +16,8 @@ from recollex_engine.domain.zones import in_zone
 from recollex_engine.facts.conflicts import conflicts_of, overlap
 from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.state.chain import NONE
+from recollex_engine.storage.dictionary import split_strings
+from recollex_kernels.memories.fact_gathering import OBJECT, SUBJECT, gather_facts
 
 FEW = 4
 """Up to so many ids or facts are read one by one, which takes less time than to gather them."""
@@ -166,81 +168,115 @@ _READ = (
     *("fact_start", "fact_end", "fact_confidence", "fact_op", "fact_closed_by"),
 )
 """The columns that a fact is made of."""
+_PREFIX = 2
+"""Bytes of a label before its text."""
 
 
 def read_fact(view: FactView, version: int, id: str | None = None) -> Fact:
     """Return one version; ``id``: its id if the caller knows it. Cost: about 7 us."""
-    data = view.data
-    row = [data(name)[version] for name in _READ]
+    data, at = view.data, view.data("op_recorded_at")
+    key, subject, kind, number, predicate, zone, start, end, confidence, op, closed = (
+        data(name)[version] for name in _READ
+    )
     if id is None:
-        id = view.columns.dictionary["fact_ids"].string(row[0])
+        id = view.columns.dictionary["fact_ids"].string(key)
     cited = view.numbers("fact_evidence", "fact_evidence_end", version)
-    return _made(view, version, id, row, _memory_ids(view, cited))
-
-
-def read_facts(view: FactView, versions: Sequence[int]) -> list[Fact]:
-    """Return versions, in their order, each as `read_fact` does. Cost: about 4 us each.
-
-    A column is read for all of them at once: the processor waits for several places together.
-    """
-    if len(versions) <= FEW:
-        return [read_fact(view, version) for version in versions]
-    held, places = view.columns.column, np.asarray(versions, np.int64)
-    columns = [held[name].buffer.take(places) for name in _READ]
-    ids, subjects, kinds, objects = columns[:4]
-    view.read_names([*subjects.tolist(), *objects[kinds == ENTITY].tolist()])
-    return [
-        _made(view, *of)
-        for of in zip(
-            versions,
-            view.columns.dictionary["fact_ids"].strings(ids),
-            zip(*(column.tolist() for column in columns), strict=True),
-            _evidence(view, places),
-            strict=True,
-        )
-    ]
-
-
-def _made(
-    view: FactView, version: int, id: str, row: Sequence[Any], evidence: tuple[str, ...]
-) -> Fact:
-    """Return a version of the values of `_READ` and the ids of its evidence."""
-    _, subject, kind, number, predicate, zone, start, end, confidence, op, closed = row
-    name, label, at = view.entity_name, view.columns.known_label, view.data("op_recorded_at")
-    if kind == ENTITY:
-        object: Value = name(number)
-    elif kind == TIME:
-        object = in_zone(number, view.columns.label(zone))
-    else:
-        object = from_column(kind, number, label, name)
-    recorded = from_micros(at[op - 1])
-    until = from_micros(at[closed - 1]) if 0 < closed <= view.op else None
-    return Fact(
-        id=id,
-        subject=name(subject),
-        predicate=label(predicate),
-        object=object,
-        kind=KINDS[kind],
-        valid=to_moments(start, end),
-        recorded=(recorded, until),
-        evidence=evidence,
-        confidence=confidence,
-        version=version,
-        view=view,
+    return _made(
+        id,
+        view.entity_name(subject),
+        view.columns.known_label(predicate),
+        view.entity_name(number) if kind == ENTITY else _literal(view, kind, number, zone),
+        KINDS[kind],
+        to_moments(start, end),
+        (from_micros(at[op - 1]), from_micros(at[closed - 1]) if 0 < closed <= view.op else None),
+        _memory_ids(view, cited),
+        confidence,
+        version,
+        view,
     )
 
 
-def _evidence(view: FactView, versions: Ordinals) -> list[tuple[str, ...]]:
-    """Return the ids of the evidence of each version."""
-    ends, cited = view.columns.column["fact_evidence_end"].buffer, view.data("fact_evidence")
-    firsts = ends.take(versions - 1, mode="clip")
-    firsts[versions == 0] = 0
-    spans = list(zip(firsts.tolist(), ends.take(versions).tolist(), strict=True))
-    memories = [memory for first, end in spans for memory in cited[first:end].tolist()]
-    if not memories:
-        return [()] * len(spans)
-    ids = iter(_memory_ids(view, memories))
-    return [tuple(islice(ids, end - first)) for first, end in spans]
+def read_facts(view: FactView, versions: Sequence[int]) -> list[Fact]:
+    """Return versions, in their order, each as `read_fact` does. Cost: about 3 us each.
+
+    A kernel reads what they are made of: the processor waits for several places together.
+    """
+    if len(versions) <= FEW:
+        return [read_fact(view, version) for version in versions]
+    numbers, confidence, data, ends = gather_facts(
+        np.array(versions, np.int64), view.tables.gathered, view.op, ENTITY, _PREFIX
+    )
+    n, strings = len(versions), split_strings(data.tobytes(), ends.tolist())
+    subjects, objects, cited = strings[n : 2 * n], strings[2 * n : 3 * n], iter(strings[3 * n :])
+    label, at, lists = view.columns.known_label, view.data("op_recorded_at"), numbers.tolist()
+    if view.may_rename:  # else the first names hold
+        named = [
+            number if kind == ENTITY else subject
+            for subject, kind, number in zip(*lists[: OBJECT + 1], strict=True)
+        ]
+        view.read_names([*lists[SUBJECT], *named])
+        subjects = list(map(view.entity_name, lists[SUBJECT]))
+        objects = list(map(view.entity_name, named))
+    found, names = [], zip(strings[:n], subjects, objects, strict=True)
+    rows = zip(versions, names, confidence.tolist(), zip(*lists, strict=True), strict=True)
+    for version, (id, subject, name), sure, row in rows:
+        _, kind, number, predicate, zone, start, end, recorded, closed, count = row
+        fact = _made(
+            id,
+            subject,
+            label(predicate),
+            name if kind == ENTITY else _literal(view, kind, number, zone),
+            KINDS[kind],
+            to_moments(start, end),
+            (from_micros(recorded), from_micros(at[closed - 1]) if closed else None),
+            tuple(islice(cited, count)) if count else (),
+            sure,
+            version,
+            view,
+        )
+        found.append(fact)
+    return found
+
+
+def _literal(view: FactView, kind: int, number: int, zone: int) -> Value:
+    """Return the object of a fact whose kind is not an entity."""
+    if kind == TIME:
+        return in_zone(number, view.columns.label(zone))
+    return from_column(kind, number, view.columns.known_label, view.entity_name)
+
+
+def _made(
+    id: str,
+    subject: str,
+    predicate: str,
+    object_: Value,
+    kind: str,
+    valid: Moments,
+    recorded: tuple[datetime, datetime | None],
+    evidence: tuple[str, ...],
+    confidence: float,
+    version: int,
+    view: FactView,
+) -> Fact:
+    """Return a fact of its fields, in half of the time that a frozen dataclass takes."""
+    fact = object.__new__(Fact)
+    _set_id(fact, id)
+    _set_subject(fact, subject)
+    _set_predicate(fact, predicate)
+    _set_object(fact, object_)
+    _set_kind(fact, kind)
+    _set_valid(fact, valid)
+    _set_recorded(fact, recorded)
+    _set_evidence(fact, evidence)
+    _set_confidence(fact, confidence)
+    _set_version(fact, version)
+    _set_view(fact, view)
+    return fact
+
+
+_SETTERS = [getattr(Fact, each.name).__set__ for each in fields(Fact)]
+_set_id, _set_subject, _set_predicate, _set_object, _set_kind, _set_valid = _SETTERS[:6]
+_set_recorded, _set_evidence, _set_confidence, _set_version, _set_view = _SETTERS[6:]
 
 
 def read_conflict(view: FactView, version: int, other: int) -> Conflict:

@@ -32,6 +32,14 @@ SELECTED = (
     "fact_object",
 )
 """The columns by which facts are selected."""
+GATHERED = (
+    ("fact_id", "fact_subject", "fact_kind", "fact_object", "fact_predicate", "fact_zone"),
+    ("fact_start", "fact_end", "fact_op", "fact_closed_by", "op_recorded_at"),
+    ("fact_confidence",),
+    ("fact_evidence_end", "fact_evidence", "id"),
+    ("entity_name",),
+)
+"""The columns of which facts are made, as `gather_facts` takes them."""
 
 INCOMING = {RELATIONS.index(relation): kind for relation, kind in TARGETS.items()}
 """The kind of an edge's target, by the number of its relation."""
@@ -45,7 +53,10 @@ class FactTables:
     later items of a column mean nothing. Views of this and all earlier operations may share one.
     """
 
-    __slots__ = ("_columns", "_data", "_selected", "applied", "counts", "heads", "incoming")
+    __slots__ = (
+        *("_columns", "_data", "_dictionaries", "_gathered", "_selected"),
+        *("applied", "counts", "heads", "incoming"),
+    )
 
     def __init__(self, columns: ColumnSet, state: "FactState") -> None:
         self.applied: int = state.applied  # first: a run applied meanwhile makes this outdated
@@ -57,8 +68,10 @@ class FactTables:
             kind: chain.head for kind, chain in state.incoming.items()
         }
         self._columns = columns
+        self._dictionaries = state.dictionaries
         self._data: dict[str, Any] = {}
         self._selected: tuple[npt.NDArray[Any], ...] | None = None
+        self._gathered: Any = None
 
     def readable(self, name: str) -> npt.NDArray[Any]:
         """Return a column with its spare capacity, read-only, for kernels."""
@@ -70,6 +83,17 @@ class FactTables:
         if self._selected is None:
             self._selected = tuple(self.readable(name) for name in SELECTED)
         return self._selected
+
+    @property
+    def gathered(self) -> Any:
+        """The columns and strings that `gather_facts` takes."""
+        if self._gathered is None:
+            columns = [tuple(map(self.readable, names)) for names in GATHERED]
+            parts = [each if len(each) > 1 else each[0] for each in columns]
+            flat = [self._dictionaries[name].flat for name in ("fact_ids", "labels", "ids")]
+            strings = [(read_only(heap), read_only(ends)) for heap, ends in flat]
+            self._gathered = (*parts, *strings)
+        return self._gathered
 
     def data(self, name: str) -> Any:
         """Return a column with its spare capacity, for reading single items: 50 ns each."""
@@ -89,7 +113,7 @@ class FactState:
 
     def __init__(self, columns: ColumnSet, dictionaries: Mapping[str, Dictionary]) -> None:
         self._columns = columns
-        self._dictionaries = dictionaries
+        self.dictionaries = dictionaries
         array = columns.array
         self._newest = {
             kind: newest(array(f"{kind}_id"), max(64, dictionaries[f"{kind}_ids"].count * 3 // 2))
@@ -154,7 +178,7 @@ class FactState:
     def extend_newest(self, kind: str, first: int, keys: Sequence[int]) -> None:
         """Record that the versions from ``first`` on are the newest of ids ``keys``."""
         newest = self._newest[kind]
-        count = self._dictionaries[f"{kind}_ids"].count
+        count = self.dictionaries[f"{kind}_ids"].count
         if count > len(newest):
             grown = np.full(count * 3 // 2, NONE, np.uint32)
             grown[: len(newest)] = newest

@@ -61,7 +61,8 @@ class MetadataValues:
         """Return the first label of a name; None without any."""
         with self._following:
             self._follow()
-            group = self._by_prefix.get(_prefix(name), [])
+            if not (group := self._by_prefix.get(_prefix(name))):
+                return None
             return next((label for label, _ in self._values(name, group)), None)
 
     def names(self) -> list[str]:

@@ -104,6 +104,14 @@ class StagedSurfaces:
         return self._forgets
 
 
+def _below(ascending: npt.NDArray[np.uint32], end: int) -> int:
+    """Return how many of ascending numbers are below ``end``; at once if all are, as a rule."""
+    count = len(ascending)
+    if count and ascending[-1] >= end:
+        return int(np.searchsorted(ascending, np.uint32(end)))
+    return count
+
+
 class SurfaceWords:
     """Posting lists of the first `end` surfaces, and chains of the later ones as far as asked for.
 
@@ -147,7 +155,7 @@ class KindCodes:
     def before(self, rows: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], OneBit]:
         """Return the vectors of the kind that are before ``rows``: places, surfaces, codes."""
         found = self._rows.array
-        n = int(np.searchsorted(found, np.uint32(rows)))
+        n = _below(found, rows)
         bits = self._bits.buffer[: n * self._width].reshape(n, self._width)
         parts = found[:n], self._of.buffer[:n], bits, self._factors.buffer[:n]
         for part in parts:
@@ -239,7 +247,7 @@ class Surfaces:
         """Return which of the first ``rows`` surfaces have vectors, ascending: that of each."""
         column = self._columns["surface_vector_of"]
         held: npt.NDArray[np.uint32] = column.buffer[: column.count]
-        return held[: int(np.searchsorted(held, np.uint32(rows)))]
+        return held[: _below(held, rows)]
 
     def first_vector(self, rows: int) -> npt.NDArray[np.uint32]:
         """Return where the vectors of surfaces begin: those of s are first[s]:first[s + 1].

@@ -1,0 +1,151 @@
+"""The properties of several versions of facts, read from their columns in one pass."""
+
+from typing import TypeAlias
+
+import numpy as np
+
+from recollex_kernels.machine.copying import copy_bytes
+from recollex_kernels.machine.jit import F64, I64, U8, U32, U64, kernel
+from recollex_kernels.machine.prefetch import prefetch
+
+SUBJECT, KIND, OBJECT, PREDICATE, ZONE, START, END, RECORDED, CLOSED, CITED = range(10)
+"""Rows of the numbers that `gather_facts` returns."""
+
+Parts: TypeAlias = tuple[U32, U32, U8, I64, U32, U32]
+"""What is said: id, subject, kind and number of the object, predicate, zone [N]."""
+
+Times: TypeAlias = tuple[I64, I64, U64, U64, I64]
+"""When: start, end, op, closed_by [N]; recorded int64[O], of operation op from 1 on."""
+
+Evidence: TypeAlias = tuple[U64, U32, U32]
+"""What it rests on: where the memories of each end [N]; memories [E]; id of each memory [M]."""
+
+Strings: TypeAlias = tuple[U8, I64]
+"""Strings by number: heap uint8[], in UTF-8, one after another; where each ends [S]."""
+
+Columns: TypeAlias = tuple[Parts, Times, F64, Evidence, U32, Strings, Strings, Strings]
+"""What versions are made of: the columns above, with confidence float64[N] after times; the label
+of each entity uint32[]; the strings of ids of facts, of labels and of ids of memories."""
+
+
+@kernel
+def _first(ends: I64, number: int) -> int:
+    """Return where a string begins."""
+    return int(ends[number - 1]) if number > 0 else 0
+
+
+@kernel
+def _ask_for_strings(strings: Strings, numbers: I64, first: int, end: int, skipped: int) -> int:
+    """Prefetch some strings, all but their first bytes; return how many bytes they have."""
+    heap, ends = strings
+    size = 0
+    for i in range(first, end):
+        if numbers[i] >= 0:
+            start = _first(ends, numbers[i]) + skipped
+            prefetch(heap, start)
+            size += max(0, ends[numbers[i]] - start)
+    return size
+
+
+@kernel
+def _copy_strings(
+    strings: Strings,
+    numbers: I64,
+    first: int,
+    end: int,
+    skipped: int,
+    at: int,
+    out: U8,
+    out_ends: I64,
+) -> int:
+    """Write strings to ``out`` from ``at`` on, and where each ends; return the end of the last."""
+    heap, ends = strings
+    for i in range(first, end):
+        if numbers[i] >= 0:
+            start = _first(ends, numbers[i]) + skipped
+            size = max(0, ends[numbers[i]] - start)
+            copy_bytes(out, at, heap, start, size)
+            at += size
+        out_ends[i] = at
+    return at
+
+
+@kernel
+def gather_facts(
+    versions: I64,
+    columns: Columns,
+    before: int,
+    entity: int,
+    skipped: int,
+) -> tuple[I64, F64, U8, I64]:
+    """Return numbers of some versions of facts, their confidence, and strings.
+
+    The numbers: in rows that the constants above name; of the operation that closed a version 0 if
+    it is later than ``before``; CITED: how many memories it rests on. The strings: of each version
+    the id; then of each the first name of the subject; then of each that of the object, empty
+    unless its kind is ``entity``; then the ids of the memories. Next, where each ends. The first
+    ``skipped`` bytes of names are left out.
+
+    Shapes, for N versions, n asked for (see the tuples):
+        versions    int64[n]    in [0, N)
+        returned    int64[10, n], float64[n], uint8[], int64[3 n + memories]
+
+    Cost: O(n), 100 bytes here and there for each, and its strings.
+    """
+    parts, times, confidence, evidence, entity_label, fact_ids, labels, ids = columns
+    id, subject, kind, number, predicate, zone = parts
+    start, end, op, closed_by, recorded = times
+    ends, cited, id_of_memory = evidence
+    n = versions.shape[0]
+    for i in range(n):  # they lie anywhere, and waiting costs most
+        v = versions[i]
+        for column in (id, subject, predicate, zone):
+            prefetch(column, v)
+        for longs in (number, start, end):
+            prefetch(longs, v)
+        for unsigned in (op, closed_by, ends):
+            prefetch(unsigned, v)
+        prefetch(kind, v)
+        prefetch(confidence, v)
+    found, sure = np.empty((10, n), np.int64), np.empty(n, np.float64)
+    memories = 0
+    for i in range(n):
+        v = versions[i]
+        found[SUBJECT, i], found[KIND, i], found[OBJECT, i] = subject[v], kind[v], number[v]
+        found[PREDICATE, i], found[ZONE, i] = predicate[v], zone[v]
+        found[START, i], found[END, i], sure[i] = start[v], end[v], confidence[v]
+        first = ends[v - 1] if v > 0 else np.uint64(0)
+        found[CITED, i] = np.int64(ends[v]) - np.int64(first)
+        memories += found[CITED, i]
+        prefetch(recorded, int(op[v]) - 1)
+        prefetch(fact_ids[1], id[v])
+        prefetch(entity_label, subject[v])
+        if kind[v] == entity:
+            prefetch(entity_label, number[v])
+        prefetch(cited, int(first))
+    numbers = np.full(3 * n + memories, -1, np.int64)
+    to = 3 * n
+    for i in range(n):
+        v = versions[i]
+        closed = np.int64(closed_by[v])
+        found[RECORDED, i] = recorded[np.int64(op[v]) - 1]
+        found[CLOSED, i] = closed if closed <= before else 0
+        numbers[i] = id[v]
+        numbers[n + i] = entity_label[subject[v]]
+        prefetch(labels[1], numbers[n + i])
+        if kind[v] == entity:
+            numbers[2 * n + i] = entity_label[number[v]]
+            prefetch(labels[1], numbers[2 * n + i])
+        first = np.int64(ends[v]) - found[CITED, i]
+        for place in range(first, first + found[CITED, i]):
+            numbers[to] = id_of_memory[cited[place]]
+            prefetch(ids[1], numbers[to])
+            to += 1
+    size = _ask_for_strings(fact_ids, numbers, 0, n, 0)
+    size += _ask_for_strings(labels, numbers, n, 3 * n, skipped)
+    size += _ask_for_strings(ids, numbers, 3 * n, to, 0)
+    strings, stops = np.empty(size, np.uint8), np.empty(to, np.int64)
+    at = _copy_strings(fact_ids, numbers, 0, n, 0, 0, strings, stops)
+    at = _copy_strings(labels, numbers, n, 3 * n, skipped, at, strings, stops)
+    _copy_strings(ids, numbers, 3 * n, to, 0, at, strings, stops)
+    return found, sure, strings, stops
