@@ -104,7 +104,7 @@ class VectorsWriter:
     """Appends rows after the ``count`` rows that the log counts; creates the file at need.
 
     Invariant: the file never shrinks, since readers have it mapped.
-    Threads: one at a time.
+    Threads: one at a time; one more may `sync` meanwhile.
     """
 
     def __init__(self, path: Path, dimension: int, count: int = 0) -> None:
@@ -124,6 +124,7 @@ class VectorsWriter:
             size = _check_header(fd, path, dimension, self._cipher)
         _check_rows(path, count, self._row_bytes, size)
         self._count = count
+        self._writes, self._flushed = 1, 0  # 1: those of an earlier process may not be flushed
 
     @property
     def count(self) -> int:
@@ -147,6 +148,7 @@ class VectorsWriter:
         data = _bytes_of(rows) if cipher is None else seal_rows(cipher, rows, self._count)
         with self._file as fd:
             write_at(fd, data, offset, self.path)
+            self._writes += 1  # after the write: a flush covers those that were counted before it
         self._count += len(rows)
 
     def rewind(self, count: int) -> None:
@@ -156,7 +158,7 @@ class VectorsWriter:
         self._count = count
 
     def sync(self) -> None:
-        """Return once all appended rows are on the disk.
+        """Return once all appended rows are on the disk; without new ones, at once.
 
         Raises `StoreFullError`. After that every later call raises it too: the system may have
         dropped the bytes that it could not write, and does not report that again.
@@ -164,8 +166,10 @@ class VectorsWriter:
         try:
             if self._failure is not None:
                 raise self._failure
-            with self._file as fd:
-                flush(fd)
+            if (writes := self._writes) > self._flushed:
+                with self._file as fd:
+                    flush(fd)
+                self._flushed = writes
         except OSError as error:
             self._failure = error
             raise store_full(error, self.path, f"flush {self.path.name}") from error

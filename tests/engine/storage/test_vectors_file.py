@@ -320,3 +320,49 @@ TestVectors = Vectors.TestCase
 TestEncryptedVectors = EncryptedVectors.TestCase
 for case in (TestVectors, TestEncryptedVectors):
     case.settings = settings(max_examples=30, stateful_step_count=12, deadline=None)
+
+
+def test_rows_are_flushed_once(path, monkeypatch):
+    """A write without vectors waits for no flush of their file."""
+    flushed = []
+    monkeypatch.setattr(vectors_file, "flush", flushed.append)
+    with VectorsWriter(path, D) as writer:
+        writer.sync()  # what an earlier process may have left
+        writer.sync()
+        assert len(flushed) == 1
+        writer.append(some(2))
+        writer.sync()
+        writer.sync()
+        assert len(flushed) == 2
+
+
+def test_rows_that_are_written_during_a_flush_are_flushed_by_the_next(path, monkeypatch):
+    flushed = []
+
+    def flush(fd):
+        flushed.append(fd)
+        if len(flushed) == 1:
+            writer.append(some(1))
+
+    monkeypatch.setattr(vectors_file, "flush", flush)
+    with VectorsWriter(path, D) as writer:
+        writer.append(some(1))
+        for expected in (1, 2, 2):
+            writer.sync()
+            assert len(flushed) == expected
+
+
+def test_a_flush_that_was_interrupted_is_made_again(path, monkeypatch):
+    def interrupt(fd):
+        raise KeyboardInterrupt
+
+    with VectorsWriter(path, D) as writer:
+        writer.append(some(1))
+        with monkeypatch.context() as patch:
+            patch.setattr(vectors_file, "flush", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                writer.sync()
+        flushed = []
+        monkeypatch.setattr(vectors_file, "flush", flushed.append)
+        writer.sync()
+        assert flushed
