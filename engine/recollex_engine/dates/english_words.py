@@ -138,6 +138,14 @@ class Tokens:
         if "'" in self._text:  # an 's was left out somewhere
             spans = list(islice(_SIMPLE.finditer(self._text), last + 1))
             return spans[first].start(), spans[last].end()
+        if first + last > len(self._said):  # nearer to the end: most times close a question
+            start = len(self._text)
+            for said in self._said[:last:-1]:
+                start = self._text.rindex(said, 0, start)
+            end = start = self._text.rindex(self._said[last], 0, start) + len(self._said[last])
+            for said in self._said[first : last + 1][::-1]:
+                start = self._text.rindex(said, 0, start)
+            return start, end
         end = 0
         for said in self._said[:first]:
             end = self._text.index(said, end) + len(said)
