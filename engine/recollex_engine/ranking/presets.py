@@ -134,6 +134,21 @@ class Preset:
         if self.depth is not None:
             check_count(self.depth, "depth", 1, 100_000)
 
+    @property
+    def compares(self) -> bool:
+        """Whether the question's vector is compared with those of memories.
+
+        >>> from dataclasses import replace
+        >>> DEFAULT.compares, replace(DEFAULT, arms=("keyword",)).compares
+        (True, False)
+        """
+        return (
+            self.arms != ("keyword",)
+            or self.self_anchoring is not None
+            or self.reranker is not None
+            or not (self.diversity is None or self.diversity.only_folds)
+        )
+
 
 DEFAULT = Preset(name="default", divides=True, diversity=Diversity(balance=None, collapse=True))
 """What measured best over all data sets together. A text that was said again comes back once."""

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from recollex_engine.clock import from_micros
 from recollex_engine.dates.time_range import TimeRange
-from recollex_engine.domain.checks import check_embedding
 from recollex_engine.domain.prompt_lines import LineCosts
 from recollex_engine.domain.question import Question
 from recollex_engine.errors import InputError
@@ -29,7 +28,7 @@ from recollex_engine.ranking.divided import lead_with_parts
 from recollex_engine.ranking.fusion import ARMS, Evidence, Fused
 from recollex_engine.ranking.passage_choice import with_further_passages
 from recollex_engine.ranking.presets import Preset
-from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside
+from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside, embed_once
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.ranking.reranking import Reranker, is_available, rerank
 from recollex_engine.ranking.spreading import graph
@@ -70,7 +69,7 @@ def recall(
     started = time.perf_counter_ns()
     trace = Trace()
     query = question.embedding
-    if query is None and view.memories:
+    if query is None and view.memories and (preset.compares or question.packing is not None):
         dimension = view.columns.dimension
         search = partial(search_words, view, question, preset, analyzer, now, trace)
         query, words = embed_beside(search, question.text, embedder, dimension, latency, trace)
@@ -81,7 +80,7 @@ def recall(
         pipeline.search_vectors(query)
     with trace.stage("fusion"):
         fused = preset.fusion.fuse(pipeline.evidence(query))
-    if preset.divides and question.embedding is None and query is not None:
+    if preset.divides and question.embedding is None and (query is not None or not preset.compares):
         fused = pipeline.led_by_parts(fused, analyzer, embedder)
     pipeline.lists.update(fused.lists)
     confidence = pipeline.confidence(fused)
@@ -238,12 +237,13 @@ class _Pipeline:
         view, preset, trace = self.view, self.preset, Trace()
         question = replace(self.question, text=part)
         words = search_words(view, question, preset, analyzer, self.now, trace)
-        dimension = view.columns.dimension
-        query = check_embedding(embedder.embed_query(part), "the query's vector", dimension)
         pipeline = _Pipeline(
             view, question, preset, self.thresholds, self.now, words, trace, self.costs
         )
-        pipeline.search_vectors(query)
+        query = None
+        if preset.compares:
+            query = embed_once(embedder, part, view.columns.dimension)
+            pipeline.search_vectors(query)
         fused = preset.fusion.fuse(pipeline.evidence(query))
         self.trace.errors.update(trace.errors)
         return int(fused.memories[0]) if len(fused.memories) else None
