@@ -15,7 +15,8 @@ their ten best must be those of bm25s with the same k1 and b.
 `search` is the search alone, of a question whose words are known. For recollex it is the keyword
 arm's share of a recall, from its trace, after the question was analysed. A rival analyses its
 question right before its search as well, and that is not timed. `from text` begins at the text and
-ends at the ids: for recollex it is a whole recall with that one arm. `reading` is a recall's stage
+ends at the ids: for recollex it is a whole recall with that one arm, for which it embeds nothing.
+`reading` is a recall's stage
 "parse": the question's time, cues and terms. Texts are made up (see
 `bench.lib.made_up`), or come from the IRC log if ``--data`` has it. One thread each. The rivals'
 indexes are kept beside the stores, named by the rivals' versions: at 1,000,000 memories they take
@@ -29,6 +30,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -71,10 +73,10 @@ ARM = Preset(name="keyword", arms=("keyword",), fusion=ReciprocalRank(), k1=K1, 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question, and the arguments of `Agent.recall` for it."""
+    """A question, and when it is asked."""
 
     text: str
-    recall: dict[str, Any]
+    now: datetime
 
 
 def main() -> None:
@@ -85,7 +87,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     for size in arguments.rows:
         with made_up_store(arguments.stores, size) as agent:
-            asked = [Asked(q.text, q.fields()) for q in made_up.questions(size, QUESTIONS)]
+            asked = [Asked(q.text, made_up.END) for q in made_up.questions(size, QUESTIONS)]
             rows += measure("made up", agent, Texts(made_up_texts, size), asked, arguments.stores)
         if chat.path_in(arguments.data).exists() and size <= chat.MOST:
             rows += of_chat(arguments, size)
@@ -98,7 +100,7 @@ def of_chat(arguments: argparse.Namespace, size: int) -> list[dict[str, Any]]:
     embedder = KeptVectors()
     with chat.chat_store(arguments.stores, arguments.data, size, embedder, QUESTIONS) as held:
         agent, lines, recalls = held
-        asked = [Asked(recall["query"], recall) for recall in recalls]
+        asked = [Asked(recall["query"], recall["now"]) for recall in recalls]
         texts = Texts(lambda _: [f"{m.speaker}: {m.text}" for m in lines], size)
         return measure("irc", agent, texts, asked, arguments.stores)
 
@@ -143,7 +145,12 @@ def measure(
 
     def ours(question: Asked, explain: bool = False) -> recollex.Recall:
         return agent.recall(
-            **question.recall, thinking_budget=TOP, preset=ARM, max_tokens=ALL, explain=explain
+            question.text,
+            now=question.now,
+            thinking_budget=TOP,
+            preset=ARM,
+            max_tokens=ALL,
+            explain=explain,
         )
 
     plain = corpus == "made up"
