@@ -59,6 +59,8 @@ MOMENT = DAY // 2
 """Width of a moment: half a day joins what happened together. (SATF's 15 days join a topic.)"""
 RECENT = 30 * DAY
 """The age at which the recency part of a memory has fallen to 1/e."""
+PACE = 400.0
+"""The number of later memories at which it has, in a talk in progress."""
 SURE = 3.0
 """The base x of the best memory from which on who said it, when and after what count in full. A
 memory that holds all words of the question and is no more alike than another has 4.4."""
@@ -94,7 +96,8 @@ class Contextual:
     answer       1 if the turn before it is a question
     brevity      ln(1 + words) - ln(1 + 25), at most 0: "Wow!" has little information
     dated        1 if it names a time and the question asks when
-    recency      e^(-age / 30 days), if the question addresses its hearer
+    recency      e^(-age / 30 days), if the question addresses its hearer; with a talk in progress
+                 (see present) e^(-later memories / 400), whatever the pace of the talks
     order        its place in the agent's time, 0 to 1, if the question wants the latest; the
                  negative of it if the question wants the first
     present      1 if it is in the talk in progress (the newest memory's document, if that was said
@@ -202,7 +205,7 @@ class Contextual:
                 ASSISTANT if evidence.cues.second_person else USER,
                 evidence.quoted or _NO_QUOTES,
             ),
-            (evidence.now, float(RECENT), view.timeline.order, MOMENT),
+            (evidence.now, float(RECENT), PACE, view.timeline.order, MOMENT),
             (
                 KEYWORD_CONTEXT,
                 (WIDENED, REACH, DAY),

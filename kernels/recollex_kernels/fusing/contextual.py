@@ -22,19 +22,20 @@ from recollex_kernels.fusing.parts import (
     NONE,
     ORDER,
     PRESENT,
+    RECENCY,
     SPEAKER,
-    Clock,
     parts_of,
 )
 from recollex_kernels.graph.association import Admitted, Pulse, associations
 from recollex_kernels.graph.links import Mentions
 from recollex_kernels.machine.jit import F32, F64, I64, U32, kernel
 
-Now: TypeAlias = tuple[int, float, U32, int]
-"""When the question is asked: now, recent, timeline, progress.
+Now: TypeAlias = tuple[int, float, float, U32, int]
+"""When the question is asked: now, recent, pace, timeline, progress.
 
 now       microseconds
 recent    microseconds after which a memory is worth 1/e as much, see `parts_of`
+pace      memories after which it is, in a talk in progress
 timeline  uint32[M]   the memories in the order of time
 progress  microseconds for which the newest memory's document is in progress
 """
@@ -76,16 +77,16 @@ def trusted(weights: F64, members: Members, share: float, sure: float) -> F64:
 
 
 @kernel
-def _clock(
+def _ends(
     admitted: Admitted, document: U32, said_at: I64, when: Now, weights: F64
-) -> tuple[Clock, int]:
-    """Return the times that a memory's time is compared with, and the document in progress or -1.
+) -> tuple[int, int, int, int]:
+    """Return the times of the timeline's ends, the newest memory, the document in progress or -1.
 
-    With a filter they are those of the allowed memories, of whom there is one at least. They are
+    With a filter they are those of the allowed memories, of which there is one at least. They are
     looked for only where their parts have a weight.
     """
     allowed, among = admitted
-    now, recent, timeline, progress = when
+    now, _, _, timeline, progress = when
     newest = document.shape[0] - 1
     low, high = 0, newest
     if among > 0 and weights[ORDER] != 0:
@@ -93,14 +94,45 @@ def _clock(
             low += 1
         while allowed[timeline[high]] == 0:
             high -= 1
-    if among > 0 and weights[PRESENT] != 0:
+    if among > 0 and (weights[PRESENT] != 0 or weights[RECENCY] != 0):
         while allowed[newest] == 0:
             newest -= 1
     age = now - said_at[newest]
     present = -1
     if document[newest] != NONE and 0 <= age <= progress:
         present = int(document[newest])
-    return (now, recent, int(said_at[timeline[low]]), int(said_at[timeline[high]])), present
+    return int(said_at[timeline[low]]), int(said_at[timeline[high]]), newest, present
+
+
+@kernel
+def _ages(
+    memories: U32, admitted: Admitted, said_at: I64, when: Now, newest: int, present: int
+) -> F64:
+    """Return the age of each memory, in which recency falls to 1/e from one to the next.
+
+    Equation: max(now - said_at, 0) / recent; in a talk in progress the number of memories from it
+    to the newest, of the allowed ones with a filter, / pace.
+
+    Shapes: memories uint32[n], ascending, in [0, newest]. Cost: O(n); with a filter in a talk in
+    progress O(newest).
+    """
+    allowed, among = admitted
+    now, recent, pace = when[0], when[1], when[2]
+    n = memories.shape[0]
+    ages = np.empty(n, np.float64)
+    later, at = 0, newest
+    for i in range(n - 1, -1, -1):
+        m = np.int64(memories[i])
+        if present < 0:
+            ages[i] = max(now - said_at[m], 0) / recent
+        elif among == 0:
+            ages[i] = (newest - m) / pace
+        else:
+            while at > m:
+                later += allowed[at]
+                at -= 1
+            ages[i] = later / pace
+    return ages
 
 
 @kernel
@@ -126,6 +158,7 @@ def contextual(
     parts that `parts_of` names, with weights as `trusted` gives them. ``first`` and ``last`` of it
     are the times of the timeline's ends; ``present`` is the document of the newest memory, if that
     was said at most ``progress`` before ``now``. With a filter both are of the allowed memories.
+    ``ages``: see `_ages`.
 
     Returned, for n candidates:
         memories uint32[n], scores float64[n]       ties: the newer memory
@@ -153,11 +186,15 @@ def contextual(
         associated, activation = np.empty(0, np.uint32), np.empty(0, np.float64)
     members = surround(weighed, share, associated, talk, allowed, around, question)
     weights = trusted(weights, members, share, sure)
-    clock, present = _clock(admitted, document, said_at, when, weights)
+    first, last, newest, present = _ends(admitted, document, said_at, when, weights)
+    ages = np.empty(0, np.float64)
+    if weights[RECENCY] != 0:
+        own = members[0][members[3]]
+        ages = _ages(own, admitted, said_at, when, newest, present)
     received = associated, activation
     parts, scores, order = parts_of(
         *(members, share, received, talk, texts, question[3], span, cues, moment),
-        *(clock, present, weights, tabled),
+        *((ages, first, last), present, weights, tabled),
     )
     ids, keyword, semantic, places, _ = members
     naming = weights[SPEAKER]

@@ -29,9 +29,9 @@ _KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, SPEAKER =
     9,
     10,
 )
-_ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, _RECENCY, ORDER = 11, 12, 13, 14, 15, 16, 17
+_ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, RECENCY, ORDER = 11, 12, 13, 14, 15, 16, 17
 PRESENT, _ROLE, _PASSAGES = 18, 19, 20
-CIRCUMSTANTIAL = np.array([_QUESTION, _ANSWER, SPEAKER, _ASSOCIATION, _MOMENT, _RECENCY], np.int64)
+CIRCUMSTANTIAL = np.array([_QUESTION, _ANSWER, SPEAKER, _ASSOCIATION, _MOMENT, RECENCY], np.int64)
 """The parts that say nothing of a memory's own content: who said it, when, after what."""
 
 
@@ -129,8 +129,9 @@ def _lent(x: F64, members: Members, speaker: U32, side: int, out: F64) -> None:
                 out[i] = 0.0
 
 
-Clock: TypeAlias = tuple[int, float, int, int]
-"""The times that a memory's time is compared with: now, recent, first, last; see `parts_of`."""
+Clock: TypeAlias = tuple[F64, int, int]
+"""How old each candidate is, and the times between which it stands: ages, first, last; see
+`parts_of`."""
 
 
 @kernel
@@ -166,7 +167,7 @@ def parts_of(
         in_range     1 if its event overlaps [start, end)
         phrase       its share, 0 where it is not ``quoted``
         dated        1 if its event does not start when it was said
-        recency      e^(-(now - said_at) / recent), at most 1
+        recency      e^(-its age)
         order        where it stands between ``first`` and ``last``, 0 to 1
         present      1 if its document is the label ``present``; -1 is no document
         role         1 if its speaker has the role that is asked about; 0 for all where no
@@ -178,6 +179,7 @@ def parts_of(
     Shapes, for n candidates, P = 21 parts (see `inputs` for the tuples):
         first_row uint32[M+1]    rows of memory m are first_row[m]:first_row[m + 1]
         received  candidates, each once, and their activation
+        ages      float64[n], at least 0; of no length where recency has no weight
         weights   float64[P]     in the order of `PARTS`
         returned  float64[P, n], float64[n], int64[n]; the first float64[0, 0] unless ``tabled``
     """
@@ -186,7 +188,7 @@ def parts_of(
     text, text_offset, words, brevity = texts
     event_start, event_end, start, end = span
     named, asked_role, (quoted, shares) = cues
-    now, recent, first, last = clock
+    ages, first, last = clock
     associated, activation = received
     n = places.shape[0]
     memories = ids[places]
@@ -209,11 +211,8 @@ def parts_of(
     at_once, fresh = np.zeros(n, np.float64), np.zeros(n, np.float64)
     if weights[_MOMENT] != 0:
         at_once = moments(own, when, moment[0], moment[1])
-    if weights[_RECENCY] != 0:
-        exponents = np.empty(n, np.float64)
-        for i in range(n):
-            exponents[i] = -(max(now - when[i], 0) / recent)
-        exp(exponents, np.empty(n, np.int64), fresh)
+    if weights[RECENCY] != 0:
+        exp(-ages, np.empty(n, np.int64), fresh)
     activated = np.zeros(n, np.float64)
     at_associated = np.searchsorted(memories, associated)
     for i in range(associated.shape[0]):
@@ -266,8 +265,8 @@ def parts_of(
         for i in range(n):
             part[i] = weights[_DATED] if event_start[memories[i]] != when[i] else 0.0
         _add(part, _DATED, table, scores)
-    if weights[_RECENCY] != 0:
-        _add(weights[_RECENCY] * fresh, _RECENCY, table, scores)
+    if weights[RECENCY] != 0:
+        _add(weights[RECENCY] * fresh, RECENCY, table, scores)
     if weights[ORDER] != 0:
         for i in range(n):
             part[i] = weights[ORDER] * ((when[i] - first) / max(1, last - first))

@@ -20,6 +20,7 @@ SHARE, HUB, BUDGET, WIDENED, REACH, WINDOW, PLACE = 4.4, 3, 5, 4, 6, 9 * HOUR, 3
 SURE = 2.5
 BESIDE_THE_CONTENT = ("question", "answer", "speaker", "association", "moment", "recency")
 MOMENT = 5, 12.0 * HOUR
+PACE = 20.0
 NEAR = np.empty(0, np.uint32), np.empty(0, np.float32)
 
 
@@ -89,10 +90,17 @@ class Agent:
                 (*self.events, *self.range),
                 (self.named.astype(np.uint32), self.asked_role, self.quoted),
             ),
-            (self.now, 50.0 * HOUR, self.timeline, 12 * HOUR),
+            (self.now, 50.0 * HOUR, PACE, self.timeline, 12 * HOUR),
             (SHARE, (WIDENED, REACH, WINDOW), MOMENT, pulse, PLACE, SURE),
             *(self.weights, tabled, np.full(5, NONE, np.uint32)),
         )
+
+    def ages(self, candidates, own, talks):
+        """By how many memories came later in a talk in progress, else by time."""
+        if talks:
+            later = [int(own[m + 1 :].sum()) for m in candidates.tolist()]
+            return np.array(later, np.float64) / PACE
+        return np.maximum(self.now - self.said_at[candidates], 0) / (50 * HOUR)
 
     def in_pieces(self):
         weighed = brought, b, c = weigh((self.found, NEAR), self.n, self.said)
@@ -119,7 +127,7 @@ class Agent:
         parts, scores, order = parts_of(
             *(around, SHARE, (associated, activation), self.talk, self.texts, self.said[3]),
             *((*self.events, *self.range), (named, self.asked_role, self.quoted), MOMENT),
-            (self.now, 50.0 * HOUR, int(said_at.min()), int(said_at.max())),
+            (self.ages(members[places], own, talks), int(said_at.min()), int(said_at.max())),
             *(int(documents[-1]) if talks else -1, weights, True),
         )
         signs = standing(

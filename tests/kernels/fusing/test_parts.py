@@ -165,7 +165,7 @@ class Bank:
         self.first_row = np.cumsum([0, *rows]).astype(np.uint32)
         self.named = np.array(rng.choice([0, 1, 2], int(rng.integers(0, 3)), replace=False))
         self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
-        self.now = int(rng.integers(0, 120)) * HOUR
+        self.ages = rng.choice([0.0, 0.5, 3.0], count)
         self.present = int(rng.choice([-1, 0, 1, 2]))
         self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
 
@@ -193,7 +193,7 @@ class Bank:
             (self.event_start, self.event_end, *self.range),
             (self.named.astype(np.uint32), self.asked_role, sparse(self.quoted)),
             (5, WIDTH),
-            (self.now, 50.0 * HOUR, 7 * HOUR, 80 * HOUR),
+            (self.ages, 7 * HOUR, 80 * HOUR),
             self.present,
             self.weights,
             tabled,
@@ -243,7 +243,7 @@ class Bank:
             "in_range": since < end and (until > start or since >= start),
             "phrase": float(self.quoted[m]),
             "dated": since != said,
-            "recency": math.exp(-max(self.now - said, 0) / (50 * HOUR)),
+            "recency": math.exp(-self.ages[i]),
             "order": (said - 7 * HOUR) / (73 * HOUR),
             "present": document == self.present,
             "role": self.asked_role == self.role[m] != 0 and with_other,
