@@ -1,20 +1,23 @@
 """Records what a workload asks of the disk: the calls of `os` that change something below a folder.
 
 The engine writes through calls of `os` alone (see `recollex_engine.storage.disk`), except for
-usearch's graphs, which are read back when they are flushed, and for the stores into the mapped
-COMMIT. So the recording is whole, and `Recording.tree` after its last event equals the folder to
-the byte; `recording` asserts that.
+usearch's graphs, which are read back when they are flushed, for the stores into the mapped COMMIT,
+and for flushes that are begun (`recollex_engine.storage.begun_flush`). These are recorded where
+they begin, as flushes of the files in one order and then in the other; where they end, a failure is
+told. So the recording is whole, and `Recording.tree` after its last event equals the folder to the
+byte; `recording` asserts that.
 """
 
 import contextlib
 import errno
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from recollex_engine.log import flush_ahead
 from recollex_engine.storage.commit_word import CommitWord
 
 Tree = dict[str, bytes | None]
@@ -175,6 +178,7 @@ class _Calls:
 
     def __init__(self, recording: Recording) -> None:
         self.held = recording
+        self.begun = 0
         self.real = {name: getattr(os, name) for name in _NAMES}
 
     def _fail(self) -> int | None:
@@ -272,6 +276,19 @@ class _Calls:
             # The disk of the test is memory: there is nothing to wait for.
             held.events.append(Event("folder_sync" if is_folder else "sync", node))
 
+    def begin_flush(self, fds: Sequence[int]) -> "_Begun | None":
+        """Flush files of the recording; others are flushed by the caller."""
+        if any(fd not in self.held.fds for fd in fds):
+            return None
+        failed = []
+        self.begun += 1
+        for fd in fds if self.begun % 2 else reversed(fds):
+            try:
+                self._sync("fdatasync", fd)
+            except OSError as error:
+                failed.append(error)
+        return _Begun(failed)
+
     def rename(self, old: Any, new: Any, **options: Any) -> None:
         held = self.held
         with held.lock:
@@ -320,8 +337,23 @@ class _Calls:
                 held.write(held.nodes[name], value.to_bytes(8, "little"), 8 * word)
 
 
+class _Begun:
+    """A flush that was begun, in place of `begun_flush.BegunFlush`."""
+
+    is_whole = True
+
+    def __init__(self, failed: list[OSError]) -> None:
+        self._failed = failed
+
+    def wait(self) -> None:
+        """Raise the error of the last file whose flush failed."""
+        for error in reversed(self._failed):
+            raise error
+
+
 _NAMES = ("open close pwrite ftruncate truncate fsync fdatasync rename unlink rmdir mkdir").split()  # noqa: SIM905
 _store_word = CommitWord._write
+_begin_flush = flush_ahead.begin_flush
 
 
 @contextlib.contextmanager
@@ -332,12 +364,14 @@ def recording(root: Path) -> Iterator[Recording]:
     for name in _NAMES:
         setattr(os, name, getattr(calls, name))
     CommitWord._write = lambda commit, word, value: calls.store_word(commit, word, value)
+    flush_ahead.begin_flush = calls.begin_flush  # type: ignore[assignment]
     try:
         yield held
     finally:
         for name in _NAMES:
             setattr(os, name, calls.real[name])
         CommitWord._write = _store_word
+        flush_ahead.begin_flush = _begin_flush
 
 
 def refusal(number: int) -> OSError:

@@ -125,7 +125,6 @@ class GroupCommit:
                 self._lead()
                 self._flight = threading.Lock()  # who comes now does not queue with the followers
             self.check()
-            return
 
     def _lead(self) -> None:
         """Flush for every thread that has written by now."""

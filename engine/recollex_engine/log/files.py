@@ -156,6 +156,17 @@ def forget_content() -> None:
     _last = ((), b"")
 
 
+def compress_before(folder: Path, last: int) -> int:
+    """Compress the plain files before ``last``; return how many.
+
+    Raises as `compress_file`; the log stays intact.
+    """
+    files = [n for n in file_numbers(folder) if n < last and plain_path(folder, n).exists()]
+    for file in files:
+        compress_file(folder, file)
+    return len(files)
+
+
 def compress_file(folder: Path, file: int) -> None:
     """Replace a file by its compressed form; readers find one of the two at every moment.
 

@@ -219,6 +219,11 @@ class FolderFlush:
     def __init__(self, *folders: Path) -> None:
         self._folders = folders
 
+    @property
+    def is_done(self) -> bool:
+        """Whether the names are on the disk."""
+        return not self._folders
+
     def flush(self) -> None:
         """Return once the names in the folders are on the disk; a second call does nothing.
 

@@ -157,6 +157,24 @@ class VectorsWriter:
             raise InputError(f"count must lie in [0, {self._count}], got {count}")
         self._count = count
 
+    @property
+    def file(self) -> PooledFile:
+        """The file, for a caller that flushes it together with another."""
+        return self._file
+
+    @property
+    def unflushed(self) -> int:
+        """The number of the last write, for `flushed`; 0 if it is on the disk."""
+        return self._writes if self._writes > self._flushed else 0
+
+    def flushed(self, writes: int) -> None:
+        """Note that a caller's flush covered the writes up to a number."""
+        self._flushed = max(self._flushed, writes)
+
+    def fail(self, error: OSError) -> None:
+        """Note that a caller's flush has failed: every later `sync` raises it too."""
+        self._failure = error
+
     def sync(self) -> None:
         """Return once all appended rows are on the disk; without new ones, at once.
 

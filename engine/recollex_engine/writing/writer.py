@@ -314,11 +314,8 @@ class Writer:
         """Log and apply one transaction; return its last op, not yet published."""
         replica = self.replica
         last = self.log.position.recorded_at
-        if recorded_at is None:
-            at = max(self.clock(), last + 1, self.shown + 1)
-        else:
-            at = recorded_at
-            self.check_recorded_at(at)
+        at = max(self.clock(), last + 1, self.shown + 1) if recorded_at is None else recorded_at
+        self.check_recorded_at(at)
         encoded = [(kind, orjson.dumps(payload)) for kind, payload in payloads]
         before = self.log.position
         self._recording = True
@@ -328,6 +325,8 @@ class Writer:
             if self.log.position is before:  # the log refused it
                 self._recording = False
             raise
+        if self._names.is_done and not self._left_unflushed:
+            self.log.begin_flush(self.vectors)  # the disk writes while the columns are extended
         first = position.op - len(payloads) + 1
         operations = [
             Operation(op, at, kind, payload) for op, (kind, payload) in enumerate(payloads, first)

@@ -59,6 +59,20 @@ def refuse(*_):
     raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
+class RefusedFlush:
+    """A flush that was begun and fails, in place of `begun_flush.BegunFlush`."""
+
+    is_whole = True
+
+    def wait(self):
+        refuse()
+
+
+def begin_nothing(_):
+    """Begin no flush, as a system does that cannot, in place of `begun_flush.begin_flush`."""
+    return None
+
+
 def contents(agent):
     return [(memory.id, memory.text) for memory in agent.list(limit=100_000)]
 

@@ -7,10 +7,21 @@ import pytest
 
 import recollex
 from recollex_engine.errors import StoreFullError
+from recollex_engine.log import flush_ahead
 from recollex_engine.log import writer as log
 from recollex_engine.state.columns import Columns
 from recollex_engine.storage import column_file, disk, vectors_file
-from tests.engine.faults.small_store import D, answers, assert_holds, contents, fill, opened, refuse
+from tests.engine.faults.small_store import (
+    D,
+    RefusedFlush,
+    answers,
+    assert_holds,
+    begin_nothing,
+    contents,
+    fill,
+    opened,
+    refuse,
+)
 
 
 @pytest.mark.parametrize("place", ["pack", "column", "log"])
@@ -35,8 +46,10 @@ def test_a_failed_flush_in_a_checkpoint(path, monkeypatch, place):
         assert_holds(agent, expected)
 
 
-@pytest.mark.parametrize("mode", ["always", "interval"])
-def test_a_flush_that_fails_poisons_the_writer(path, monkeypatch, mode):
+@pytest.mark.parametrize(
+    ("mode", "way"), [("always", "begun"), ("always", "at the end"), ("interval", "at the end")]
+)
+def test_a_flush_that_fails_poisons_the_writer(path, monkeypatch, mode, way):
     failing = threading.Event()
     real = disk.flush
 
@@ -45,7 +58,11 @@ def test_a_flush_that_fails_poisons_the_writer(path, monkeypatch, mode):
             refuse()
         real(fd)
 
+    def begin(fds):
+        return RefusedFlush() if failing.is_set() else None
+
     monkeypatch.setattr(log, "flush", flush)
+    monkeypatch.setattr(flush_ahead, "begin_flush", begin if way == "begun" else begin_nothing)
     store = recollex.open(path, embedder=recollex.GivenVectors(D), durability=mode)
     agent = store.agent("a")
     fill(agent, 0, 3)
@@ -91,10 +108,13 @@ def test_a_failure_in_the_background_is_told_at_the_latest_when_closing(path, mo
         assert agent.verify().ok
 
 
-def test_a_vectors_flush_that_fails_acknowledges_nothing(path, monkeypatch):
+@pytest.mark.parametrize("way", ["begun", "at the end"])
+def test_a_vectors_flush_that_fails_acknowledges_nothing(path, monkeypatch, way):
     with opened(path) as agent:
         fill(agent, 0, 3)
         with monkeypatch.context() as patch:
+            begin = (lambda _: RefusedFlush()) if way == "begun" else begin_nothing
+            patch.setattr(flush_ahead, "begin_flush", begin)
             patch.setattr(vectors_file, "flush", refuse)
             with pytest.raises(StoreFullError):
                 fill(agent, 3, 1)

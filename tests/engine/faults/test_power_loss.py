@@ -6,12 +6,21 @@ from pathlib import Path
 import pytest
 
 from recollex_engine.errors import CorruptError, StoreFullError
+from recollex_engine.log import flush_ahead
 from recollex_engine.log import writer as log
 from recollex_engine.log.files import plain_path
 from recollex_engine.storage import disk, vectors_file
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.vectors_file import HEADER_BYTES
-from tests.engine.faults.small_store import D, contents, fill, opened, refuse
+from tests.engine.faults.small_store import (
+    D,
+    RefusedFlush,
+    begin_nothing,
+    contents,
+    fill,
+    opened,
+    refuse,
+)
 
 
 def ids(agent):
@@ -89,6 +98,7 @@ def test_a_flush_covers_the_vectors_that_an_earlier_process_left_unflushed(
     real = disk.flush
     for module in (disk, log, vectors_file):
         monkeypatch.setattr(module, "flush", noted)
+    monkeypatch.setattr(flush_ahead, "begin_flush", begin_nothing)
     with opened(path) as agent:
         agent.forget("m1")  # adds no vectors
         assert flushed == ["vectors.f16", "00000001.jsonl"]
@@ -132,10 +142,13 @@ def test_a_last_file_without_a_header_is_begun_again(path, folder, content):
         assert ids(agent) == ["m0", "m1", "m2", "m3"] and agent.verify().ok
 
 
-def test_a_reader_does_not_see_what_a_failed_flush_takes_back(path, monkeypatch):
+@pytest.mark.parametrize("way", ["begun", "at the end"])
+def test_a_reader_does_not_see_what_a_failed_flush_takes_back(path, monkeypatch, way):
     with opened(path) as agent:
         fill(agent, 0, 3)
         with monkeypatch.context() as patch:
+            begin = (lambda _: RefusedFlush()) if way == "begun" else begin_nothing
+            patch.setattr(flush_ahead, "begin_flush", begin)
             patch.setattr(log, "flush", refuse)
             with pytest.raises(StoreFullError):
                 fill(agent, 3, 1)
