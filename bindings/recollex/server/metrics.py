@@ -54,7 +54,7 @@ class Metrics:
             "recollex_write_batch_size", "Writes that shared one transaction.", bounds=COUNTS
         )
         self.fsync_seconds: Histogram = Histogram(
-            "recollex_log_fsync_seconds", "How long making the log durable took."
+            "recollex_log_fsync_seconds", "How long writes waited for a flush of the log."
         )
         self.received_bytes: Counter = Counter(
             "recollex_received_bytes_total", "Bytes that came in.", ("transport",)

@@ -17,8 +17,9 @@ MODES = ("always", "interval", "off")
 class GroupCommit:
     """Turns many waits for durability into few flushes of one file.
 
-    ``flush`` makes everything written so far durable and returns the number of the last operation
-    that it covered. The three modes differ in what `wait` promises:
+    ``flush`` makes what was written durable and returns the number of the last operation that it
+    covered; if that is less than was asked for, it is called again. The three modes differ in what
+    `wait` promises:
 
     - ``always``: the operation is on the disk. The first waiting thread is the leader: it flushes
       for all threads that have written by then. Threads that come during its flush wait for the
@@ -29,7 +30,8 @@ class GroupCommit:
     A failed flush may have lost bytes that the system never reports again. So the first failure
     poisons the object: that wait and every later call raise, with the failure as cause.
 
-    ``on_flush(seconds)`` is called after each flush, by the thread that flushed.
+    ``on_flush(seconds)`` is called after each flush, by the thread that flushed, with the time that
+    it waited: the flush may have begun before.
 
     Threads: any number may call any method. The background thread exists only while there is
     something to flush, so thousands of idle writers cost no threads. A KeyboardInterrupt leaves no
