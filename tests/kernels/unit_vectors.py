@@ -5,18 +5,11 @@ import numpy as np
 from recollex_kernels.vectors._one_bit import turn
 from recollex_kernels.vectors.cascade import encode_signs
 from recollex_kernels.vectors.codes import cosines, encode
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype=dtype)
-    array.flags.writeable = False
-    return array
+from tests.kernels.inputs import frozen, kept, read_only
 
 
 def bits(vectors):
-    array = np.ascontiguousarray(vectors, dtype=np.float16).view(np.uint16)
-    array.flags.writeable = False
-    return array
+    return read_only(np.ascontiguousarray(vectors, dtype=np.float16).view(np.uint16))
 
 
 def cosines_of(vectors, rows, query):
@@ -30,7 +23,7 @@ def encoded(vectors):
     parts = np.empty((n, width // 2), np.uint8), *(np.empty(n, np.float32) for _ in range(3))
     encode(bits(vectors), *parts)
     for array in parts:
-        array.flags.writeable = False
+        kept(array)
     return parts
 
 

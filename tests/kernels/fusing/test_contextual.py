@@ -11,6 +11,7 @@ from recollex_kernels.fusing.parts import NONE, PARTS, SPEAKER, parts_of
 from recollex_kernels.graph.association import associations
 from recollex_kernels.words._segment_table import FIELDS
 from tests.kernels.circles import strangers_among
+from tests.kernels.inputs import kept, read_only
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -42,8 +43,9 @@ class Agent:
             *(0.5, 0.25, np.array([2, 0], np.uint32), np.array([2.0, 0.5], np.float32)),
         )
         self.said = (
-            *(asked, 0.7, vectors.view(np.uint16), rows.astype(np.uint32)),
-            *(rng.integers(-2, 3, 40).astype(np.float32), 0.2, 0.3, strangers_among(n, rng)),
+            *(asked, 0.7, read_only(vectors.view(np.uint16)), rows.astype(np.uint32)),
+            *(read_only(rng.integers(-2, 3, 40).astype(np.float32)), 0.2, 0.3),
+            strangers_among(n, rng),
         )
         mentions = [rng.choice(5, int(rng.integers(0, 3)), replace=False) for _ in range(n)]
         self.mentions = chained(mentions)
@@ -53,7 +55,7 @@ class Agent:
         self.visible = rng.choice(np.array([0, 1, 1], np.uint8), n)
         self.allowed = rng.choice(np.array([0, 1], np.uint8), n) & self.visible
         self.texts = (
-            np.frombuffer(b"".join(texts) + b"!", np.uint8),
+            np.frombuffer(b"".join(texts) + b"!", np.uint8).copy(),
             np.cumsum([0, *map(len, texts)]).astype(np.uint64),
             rng.choice(np.array([0, 1, 2, 40], np.uint32), n),
             np.array([-3.0, -0.5, 0.0]),
@@ -80,7 +82,7 @@ class Agent:
             *vars(self).values(),
         ):
             if isinstance(each, np.ndarray):
-                each.flags.writeable = False
+                kept(each)
 
     def whole(self, tabled):
         pulse = self.seeds, HUB, BUDGET

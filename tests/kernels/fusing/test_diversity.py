@@ -12,15 +12,14 @@ from recollex_kernels.fusing.diversity import (
     suspects,
 )
 from recollex_kernels.vectors.codes import cosines
+from tests.kernels.inputs import read_only
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 
 def bits(vectors):
-    array = np.ascontiguousarray(vectors, np.float16).view(np.uint16)
-    array.flags.writeable = False
-    return array
+    return read_only(np.ascontiguousarray(vectors, np.float16).view(np.uint16))
 
 
 def oracle(similarities, relevance, balance, k):

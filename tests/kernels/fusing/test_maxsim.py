@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.fusing.maxsim import maxsim
+from tests.kernels.inputs import kept
 
 few = st.sampled_from([-127, -3, 0, 1, 64, 127])  # forces ties
 
@@ -26,7 +27,7 @@ def run(query, texts, dimension):
     flat = [token for text in texts for token in text]
     query, tokens = (np.array(each, np.int8).reshape(-1, dimension) for each in (query, flat))
     for each in (query, tokens, starts):
-        each.flags.writeable = False
+        kept(each)
     out = np.full(len(texts), 7.0)
     maxsim(query, tokens, starts, out)
     return out.tolist()

@@ -9,6 +9,7 @@ from recollex_kernels.words.bm25 import scores_of
 from recollex_kernels.words.postings import build_postings
 from recollex_kernels.words.segments import table
 from tests.kernels.circles import lost_by, strangers_among
+from tests.kernels.inputs import frozen, read_only
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)
@@ -16,12 +17,6 @@ settings.load_profile("kernels")
 
 WIDTH = 40
 ZERO, UNIT, SCALE, SHARE = 0.2, 0.3, 0.7, 4.4
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype)
-    array.flags.writeable = False
-    return array
 
 
 KEPT = []
@@ -32,7 +27,7 @@ def bank(sizes, seed):
     rng = np.random.default_rng(seed)
     first_row = np.cumsum([0, *sizes])
     vectors = (rng.integers(-2, 3, (int(first_row[-1]), WIDTH)) / 8).astype(np.float16)
-    query = rng.integers(-2, 3, WIDTH).astype(np.float32)
+    query = read_only(rng.integers(-2, 3, WIDTH).astype(np.float32))
     offsets = np.arange(int(first_row[-1]) + 1, dtype=np.uint64)  # a word a row
     words = rng.choice(np.array([0, 1, 2], np.uint32), int(first_row[-1]))
     lengths = np.array(sizes, np.uint32)
@@ -43,7 +38,7 @@ def bank(sizes, seed):
     asked = table(KEPT[-1:]), tail, lengths, offsets, words, 0.5, 0.25, terms, idf
     rows = first_row.astype(np.uint32)
     apart = strangers_among(len(sizes), rng)
-    return asked, SCALE, vectors.view(np.uint16), rows, query, ZERO, UNIT, apart
+    return asked, SCALE, read_only(vectors.view(np.uint16)), rows, query, ZERO, UNIT, apart
 
 
 def keyword_of(said, m):

@@ -7,18 +7,13 @@ from hypothesis import strategies as st
 
 from recollex_kernels.fusing._neighbours import NONE, neighbours
 from recollex_kernels.fusing.parts import PARTS, asks, best_of_document, moments, parts_of
+from tests.kernels.inputs import frozen
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 labels = st.sampled_from([0, 1, 0xFFFFFFF0, int(NONE)])
 turns = st.lists(st.tuples(labels, st.integers(0, 6), st.integers(0, 1)), max_size=16)
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype)
-    array.flags.writeable = False
-    return array
 
 
 def around(turn, m, reach, window):

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.fusing.reciprocal_rank import rrf
+from tests.kernels.inputs import kept
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -18,7 +19,7 @@ def fuse(lists, weights, k):
     sizes = np.array([len(x) for x in lists], np.int64)
     strengths = np.array(weights, np.float64)
     for array in (table, sizes, strengths):
-        array.flags.writeable = False
+        kept(array)
     return rrf(table, sizes, strengths, k)
 
 

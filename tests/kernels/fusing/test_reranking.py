@@ -13,6 +13,7 @@ from recollex_kernels.fusing.reranking import (
     combine,
     memora_heuristic,
 )
+from tests.kernels.inputs import frozen
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -23,12 +24,6 @@ NOW = 1_750_000_000_000_000
 ages = st.sampled_from([-3.0, 0.0, 0.5, 1.0, 30.0, 365.0, 4000.0])  # days before now
 few = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 any_score = st.sampled_from([-40.0, -1.0, 0.0, 0.25, 0.5, 1.0, 7.0])
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype)
-    array.flags.writeable = False
-    return array
 
 
 def columns(lines):

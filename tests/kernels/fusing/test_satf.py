@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from recollex_kernels.fusing.satf import affinity, concentration, self_anchor
 from recollex_kernels.machine.exp import exp
+from tests.kernels.inputs import frozen
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -16,12 +17,6 @@ WIDTH = 15.0 * DAY
 
 days = st.lists(st.sampled_from([-400, 0, 1, 2, 15, 30, 31, 700, 20_000]), max_size=40)
 few_scores = st.sampled_from([-3.0, -0.5, 0.0, 0.25, 1.0, 1e9])
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype)
-    array.flags.writeable = False
-    return array
 
 
 def times_of(values):

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.fusing._signs import NONE, standing
+from tests.kernels.inputs import kept
 
 VALUES = st.sampled_from([-1.0, 0.0, 0.5, 2.0, 3.5])  # ties
 WHO = st.sampled_from(["nobody", "named", "other"])
@@ -21,7 +22,7 @@ def test_equals_the_definition(rows: list[tuple[float, float, float, str]], plac
     speaker = np.full(6 * count + 1, NONE, np.uint32)
     for memory, (*_, who) in zip(members[1::2], rows, strict=True):
         speaker[memory] = {"nobody": NONE, "named": 5, "other": 6}[who]
-    speaker.flags.writeable = False
+    kept(speaker)
     semantic, keyword = np.full(2 * count, 9.0), np.zeros(2 * count)
     semantic[1::2] = [row[0] for row in rows]
     keyword[1::2] = [(row[1] - row[0]) / 2 for row in rows]

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.fusing.sources import UNREAD, after_sources
+from tests.kernels.inputs import kept
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -18,7 +19,7 @@ def places(listed, head, sources, ids):
         flat += [len(sources.get(memory, ())), *sources.get(memory, ())]
     given = (np.array(listed, np.uint32), (first, np.array(flat, np.uint32)), ids)
     for array in (given[0], *given[1], ids):
-        array.flags.writeable = False
+        kept(array)
     out = np.full(len(listed), -7, np.int64)
     return after_sources(given[0], head, given[1], given[2], out), out.tolist()
 

@@ -3,15 +3,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.fusing.token_budget import NONE, fill
+from tests.kernels.inputs import frozen
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype)
-    array.flags.writeable = False
-    return array
 
 
 def oracle(memories, tokens, passages, passage_tokens, sources, heads, budget, stop):

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.graph.association import NONE, associations
+from tests.kernels.inputs import frozen
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -12,12 +13,6 @@ settings.load_profile("kernels")
 ENTITIES = 5
 FOLLOWED = 10
 mentions = st.lists(st.sets(st.integers(0, ENTITIES - 1), max_size=3), min_size=1, max_size=14)
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype)
-    array.flags.writeable = False
-    return array
 
 
 def threaded(of_memories, entities):

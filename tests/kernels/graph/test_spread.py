@@ -7,18 +7,13 @@ from hypothesis import strategies as st
 
 from recollex_kernels.graph.spread import NONE, spread
 from recollex_kernels.vectors.codes import cosines
+from tests.kernels.inputs import frozen, read_only
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 HOUR = 3_600_000_000
 ENTITIES = 5
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype=dtype)
-    array.flags.writeable = False
-    return array
 
 
 def offsets(lists):
@@ -57,8 +52,9 @@ class World:
         self.event_at = frozen(rng.integers(0, 4 if many else 60, size) * HOUR, np.int64)
         passages = rng.integers(1, 3, size)
         self.first_row = frozen(np.concatenate(([0], np.cumsum(passages))), np.uint32)
-        self.vectors = (rng.integers(-2, 3, (passages.sum(), 8)) / 4).astype(np.float16)
-        self.query = frozen(rng.integers(-2, 3, 8) / 4, np.float32)
+        vectors = (rng.integers(-2, 3, (passages.sum(), 8)) / 4).astype(np.float16)
+        self.vectors = read_only(vectors.view(np.uint16))
+        self.query = read_only((rng.integers(-2, 3, 8) / 4).astype(np.float32))
         self.allowed = frozen(rng.integers(0, 6, size) > 0, np.uint8)
         self.known = []  # memories whose cosines are told
         self.rng = rng
@@ -70,7 +66,7 @@ class World:
     def cosine(self, memory):
         rows = np.arange(self.first_row[memory], self.first_row[memory + 1], dtype=np.uint32)
         out = np.empty(len(rows), np.float32)
-        cosines(self.vectors.view(np.uint16), rows, self.query, out)
+        cosines(self.vectors, rows, self.query, out)
         return float(out.max())
 
     def near_in_time(self, memory, view, window, limit, hub):
@@ -170,7 +166,7 @@ class World:
                 none if "links" in without else link_head,
             ),
             (frozen(order, np.uint32), frozen(rank, np.uint32), self.event_at),
-            (self.first_row, self.vectors.view(np.uint16), self.query),
+            (self.first_row, self.vectors, self.query),
             self.allowed,
             view,
             tuple(o[name] for name in ("decay", "threshold", "min_weight", "min_cosine")),

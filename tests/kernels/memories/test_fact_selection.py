@@ -12,18 +12,13 @@ from recollex_kernels.memories.fact_selection import (
     walk_chain,
 )
 from recollex_kernels.memories.filters import NONE
+from tests.kernels.inputs import frozen
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 NOTHING = np.empty(0, np.uint32)
 NO_RUNS = np.empty((2, 0), np.int64)
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype=dtype)
-    array.flags.writeable = False
-    return array
 
 
 def made(seed, n):

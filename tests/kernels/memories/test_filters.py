@@ -20,18 +20,13 @@ from recollex_kernels.memories.filters import (
     open_and_last,
     overlap_of_runs,
 )
+from tests.kernels.inputs import frozen, kept
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 masks = st.lists(st.integers(0, 1), max_size=40)
 NEVER = np.iinfo(np.int64).max
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype=dtype)
-    array.flags.writeable = False
-    return array
 
 
 def column(data, mask, values):
@@ -84,7 +79,7 @@ def test_overlap_of_runs_equals_overlap(seed, n, more):
     extremes = extremes_of_runs(start[:whole], end[:whole])
     mask = rng.choice(np.array([0, 1], np.uint8), n)
     for each in (start, end, mask, extremes):
-        each.flags.writeable = False
+        kept(each)
     for since, until in product(range(-2, 48, 7), range(-1, 49, 5)):
         expected, out = mask.copy(), np.zeros(n, np.uint8)
         mask_overlap(start[:n], end[:n], since, until, expected)

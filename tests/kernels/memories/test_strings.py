@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.memories.strings import gather_strings
+from tests.kernels.inputs import kept
 
 
 @settings(deadline=None)
@@ -14,7 +15,7 @@ from recollex_kernels.memories.strings import gather_strings
 def test_joins_the_strings_asked_for_in_their_order(strings, between, data):
     heap = np.frombuffer(b"".join(strings), np.uint8)
     ends = np.cumsum([len(string) for string in strings])
-    ends.flags.writeable = False
+    kept(ends)
     numbers = st.lists(st.integers(0, len(strings) - 1), min_size=1, max_size=9)
     column = data.draw(numbers)
     places = data.draw(st.lists(st.integers(0, len(column) - 1), max_size=30))

@@ -1,23 +1,17 @@
 import itertools
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.memories.structure import all_below, all_earlier, all_rise
+from tests.kernels.inputs import frozen
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 NONE = 0xFFFFFFFF
 numbers = st.sampled_from([0, 1, 2, 3, 2**31, NONE - 1, NONE])
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype)
-    array.flags.writeable = False
-    return array
 
 
 @given(st.lists(st.integers(0, 4), max_size=12), st.integers(0, 2), st.integers(1, 5))

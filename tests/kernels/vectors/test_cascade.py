@@ -13,6 +13,7 @@ import recollex_kernels
 from recollex_kernels.vectors._one_bit import PLANES, encode_planes, plane_sums
 from recollex_kernels.vectors._row_sums import TOGETHER
 from recollex_kernels.vectors.cascade import cascade_of_rows, cascade_top
+from tests.kernels.inputs import frozen, read_only
 from tests.kernels.unit_vectors import (
     bits,
     clustered,
@@ -22,7 +23,6 @@ from tests.kernels.unit_vectors import (
     estimates,
     estimates_by_levels,
     four_bit_estimates,
-    frozen,
     scale_of_turned,
     signs_of,
     turned,
@@ -60,7 +60,7 @@ def test_the_best_of_those_whose_estimates_are_the_greatest_twice(seed, grid, fl
     n = int(rng.integers(1, 9000 if seed % 4 == 0 else 1500))
     width = int(rng.choice([8, 40, 64, 72, 384]))
     vectors = clustered(n, width, seed, grid) * np.float16(rng.choice([1.0, 0.01, 100.0]))
-    query = vectors[rng.integers(n)].astype(np.float32)
+    query = read_only(vectors[rng.integers(n)].astype(np.float32))
     memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
     allowed = rng.random(n) < rng.choice([1.0, 0.7, 0.02])
     if seed % 2 == 0:  # a run of memories, as of a window of time
@@ -95,7 +95,7 @@ def test_rows_whose_codes_lie_together_are_searched_as_among_all(seed, share):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 9000 if seed % 4 == 0 else 1500))
     vectors = clustered(n, 40, seed, int(rng.choice([2, 0])))
-    query = vectors[rng.integers(n)].astype(np.float32)
+    query = read_only(vectors[rng.integers(n)].astype(np.float32))
     numbers = frozen(np.arange(n + 1), np.uint32)
     chosen = rng.random(n) < share
     allowed = frozen(chosen & (rng.random(n) < rng.choice([1.0, 0.5, 0.0])), np.uint8)
@@ -136,7 +136,7 @@ def test_sums_are_those_of_the_components_whose_bits_are_set(seed, words, groups
 
 def test_estimates_err_by_less_than_a_twentieth():
     vectors = clustered(3000, 384, 5)
-    query = vectors[7].astype(np.float32)
+    query = read_only(vectors[7].astype(np.float32))
     scale = scale_of_turned(turned(query))
     apart = estimates(vectors, query) * scale - cosines_of(vectors, range(3000), query)
     assert abs(apart.mean()) < 0.01
@@ -145,7 +145,7 @@ def test_estimates_err_by_less_than_a_twentieth():
 
 def test_rows_of_zeros_and_a_query_of_zeros_are_ranked_by_row():
     vectors = np.zeros((700, 64), np.float16)
-    query = np.zeros(64, np.float32)
+    query = read_only(np.zeros(64, np.float32))
     numbers = frozen(np.arange(701), np.uint32)
     found = cascade_top(
         bits(vectors),
@@ -182,6 +182,7 @@ for width in (40, 384):
     numbers = np.arange(5001, dtype=np.uint32)
     allowed = (rng.random(5000) < 0.2).astype(np.uint8)
     query = rng.standard_normal(width).astype(np.float32)
+    vectors.flags.writeable = query.flags.writeable = False  # as the engine's
     parts = (vectors, codes, steps[0], (words, factors), 0, 5000, numbers[:5000], numbers)
     for mask in (np.ones_like(allowed), allowed):
         for part in cascade_top(*parts, mask, query, -1e9, 40, 90, 60):

@@ -6,6 +6,7 @@ from recollex_kernels.vectors._four_bits import encode_query
 from recollex_kernels.vectors.codes import encode
 from recollex_kernels.vectors.hnsw_file import places_of
 from recollex_kernels.vectors.hnsw_search import ARRIVED, OTHER_ROWS, TOO_FAR, near_rows, slot_rows
+from tests.kernels.inputs import kept
 
 D, CONNECTIVITY, ABOVE = 8, 2, 16
 
@@ -39,7 +40,7 @@ class World:
         spare = np.empty((2, count), np.float32)
         encode(self.vectors, self.codes, self.steps, *spare)
         for array in (self.nodes, self.codes, self.steps, self.query):
-            array.flags.writeable = False
+            kept(array)
 
     def written(self):
         head = b"some bytes before"

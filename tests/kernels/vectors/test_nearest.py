@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
-from tests.kernels.unit_vectors import bits, clustered, cosines_of, encoded, frozen
+from tests.kernels.inputs import frozen, read_only
+from tests.kernels.unit_vectors import bits, clustered, cosines_of, encoded
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
@@ -47,7 +48,7 @@ def test_scan_equals_scoring_every_row_and_sorting(seed, grid, floor):
     n = int(rng.integers(1, 2600))
     width = int(rng.choice([8, 40, 64]))
     vectors = clustered(n, width, seed, grid) * np.float16(rng.choice([1.0, 0.01, 100.0]))
-    query = vectors[rng.integers(n)].astype(np.float32)
+    query = read_only(vectors[rng.integers(n)].astype(np.float32))
     memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
     allowed = rng.random(n) < rng.choice([1.0, 0.7, 0.02])
     first_row = int(rng.integers(0, n) if rng.random() < 0.3 else 0)
@@ -61,7 +62,7 @@ def test_scan_of_wide_rows_equals_scoring_every_row(query_size):
     vectors = clustered(3000, 384, 5)
     vectors[100:200] = vectors[:100]  # equal rows of different memories
     vectors[300] = 0
-    query = (vectors[7].astype(np.float32) * np.float32(query_size)).astype(np.float32)
+    query = read_only((vectors[7].astype(np.float32) * np.float32(query_size)).astype(np.float32))
     check_scan(vectors, query, np.arange(3000) // 2, np.ones(3000), 0, 3000, -10.0, 100)
     check_scan(vectors, query, np.arange(3000), np.ones(3000), 0, 3000, 0.3, 20)
 
@@ -72,7 +73,7 @@ def test_the_best_of_some_rows_are_those_of_scoring_them(seed, grid, floor):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 400))
     vectors = clustered(n, 40, seed, grid)
-    query = vectors[rng.integers(n)].astype(np.float32)
+    query = read_only(vectors[rng.integers(n)].astype(np.float32))
     memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
     allowed = rng.random(n) < 0.7
     visible = int(rng.integers(1, n + 1))  # a graph may propose rows that a view does not see

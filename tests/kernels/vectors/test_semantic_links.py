@@ -3,13 +3,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.vectors.semantic_links import likely_links, links
+from tests.kernels.inputs import frozen
 from tests.kernels.unit_vectors import (
     bits,
     clustered,
     cosines_of,
     encoded,
     estimates,
-    frozen,
     scale_of_turned,
     signs_of,
     turned,

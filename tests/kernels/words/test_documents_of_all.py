@@ -9,6 +9,7 @@ from recollex_kernels.words._segment_table import SLICE, list_of, postings_of, s
 from recollex_kernels.words.postings import STOP, build_postings, documents_of_all
 from recollex_kernels.words.segments import table
 from recollex_kernels.words.weighing import admitted_frequency, document_frequency
+from tests.kernels.inputs import frozen
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)
@@ -17,12 +18,6 @@ settings.load_profile("kernels")
 VOCABULARY = 4
 texts = st.lists(st.lists(st.sampled_from([0, 1, 2, 3, int(STOP)]), max_size=6), max_size=20)
 queries = st.lists(st.integers(0, VOCABULARY), min_size=1, max_size=4)  # may repeat, be unknown
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype)
-    array.flags.writeable = False
-    return array
 
 
 def segment(texts, first, end):

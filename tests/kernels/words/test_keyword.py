@@ -11,6 +11,7 @@ from recollex_kernels.words.postings import STOP, build_postings, phrase_rows
 from recollex_kernels.words.segments import table
 from recollex_kernels.words.tail import extend_chains, publish_chains
 from recollex_kernels.words.weighing import NONE, word_weights
+from tests.kernels.inputs import frozen, kept
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)
@@ -20,12 +21,6 @@ VOCABULARY = 6
 tokens = st.sampled_from([0, 1, 2, 3, 4, 5, int(STOP)])
 documents = st.lists(st.lists(tokens, max_size=8), max_size=20)
 queries = st.lists(st.integers(0, VOCABULARY + 2), max_size=6)  # may repeat, may be unknown
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype=dtype)
-    array.flags.writeable = False
-    return array
 
 
 def forward(texts, offset_type=np.int64):
@@ -46,7 +41,7 @@ def chained(texts, first, steps=()):
         publish_chains(first_row, rows, terms, first, end, latest, head)
         first = max(first, end)
     for array in (head, postings, counts):
-        array.flags.writeable = False
+        kept(array)
     return head, postings, counts
 
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.words.spelling import LONGEST, SHORTEST, marks, spelled_like, trigrams
+from tests.kernels.inputs import kept
 
 letters = st.sampled_from("abcñяعक東\U0001d4b3")
 words = st.one_of(
@@ -40,7 +41,7 @@ def found(terms, word, least, capacity=100):
     numbers, shares = np.empty(capacity, np.uint32), np.empty(capacity, np.float32)
     written = np.frombuffer(word.encode(), np.uint8)
     for array in (text, ends, own):
-        array.flags.writeable = False
+        kept(array)
     count = spelled_like(text, ends, own, written, least, numbers, shares)
     return list(zip(numbers[:count].tolist(), shares[:count].tolist(), strict=True))
 

@@ -16,18 +16,13 @@ from recollex_kernels.words.postings import build_postings
 from recollex_kernels.words.segments import places, table
 from recollex_kernels.words.tail import extend_chains, publish_chains
 from recollex_kernels.words.weighing import NONE, word_frequencies
+from tests.kernels.inputs import frozen
 from tests.kernels.posting_lists import graded_lists
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 FIXED, PER_WORD = np.float32(0.54), np.float32(0.02)
-
-
-def frozen(values, dtype):
-    array = np.array(values, dtype=dtype)
-    array.flags.writeable = False
-    return array
 
 
 class Bank:
