@@ -9,10 +9,13 @@ import pytest
 
 import recollex
 from recollex_engine.errors import UnknownIdError
+from recollex_engine.log import flush_ahead
 from recollex_engine.log import writer as log
 from recollex_engine.models.given_vectors import GivenVectors
+from recollex_engine.storage.begun_flush import begin_flush
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
+from tests.engine.faults.small_store import SlowFlush, begin_nothing
 
 DIMENSION = 16
 SECONDS = 4
@@ -209,7 +212,8 @@ def test_calls_that_share_a_flush_show_the_last_of_them(tmp_path):
         assert [memory.text for memory in agent.list()] == ["the train", "the letter"]
 
 
-def test_what_is_not_on_the_disk_is_shown_to_no_reader(tmp_path, monkeypatch):
+@pytest.mark.parametrize("way", ["begun", "at the end"])
+def test_what_is_not_on_the_disk_is_shown_to_no_reader(tmp_path, monkeypatch, way):
     folder = tmp_path / "store"
     vectors = np.eye(2, DIMENSION)
     with recollex.open(folder, embedder=GivenVectors(DIMENSION), durability="always") as store:
@@ -221,12 +225,20 @@ def test_what_is_not_on_the_disk_is_shown_to_no_reader(tmp_path, monkeypatch):
         flushing, may_flush = threading.Event(), threading.Event()
         flush = log.flush
 
-        def slow_flush(fd):
+        def wait():
             flushing.set()
             assert may_flush.wait(20)
+
+        def slow_flush(fd):
+            wait()
             flush(fd)
 
+        def begin(fds):
+            begun = begin_flush(fds)
+            return None if begun is None else SlowFlush(begun, wait)
+
         monkeypatch.setattr(log, "flush", slow_flush)
+        monkeypatch.setattr(flush_ahead, "begin_flush", begin if way == "begun" else begin_nothing)
         writing = threading.Thread(target=lambda: agent.retain("the train", embedding=vectors[1]))
         writing.start()
         assert flushing.wait(20)

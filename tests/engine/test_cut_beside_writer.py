@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 import recollex
+from recollex_engine.log import flush_ahead
 from recollex_engine.log import writer as log
 from recollex_engine.models.given_vectors import GivenVectors
+from recollex_engine.storage.begun_flush import begin_flush
 from recollex_engine.writing import checkpoint
+from tests.engine.faults.small_store import SlowFlush
 
 WORDS = ["tea", "garden", "the", "cello", "train", "Ann", "Ben", "quokka"]
 QUERIES = ["tea in the garden", '"the cello" quokka', "Ann"]
@@ -61,7 +64,12 @@ def test_a_cut_of_this_moment_stays_as_it_was(tmp_path, monkeypatch, durability)
         time.sleep(0.003)
         flush(fd)
 
+    def begin(fds):
+        begun = begin_flush(fds)
+        return None if begun is None else SlowFlush(begun, partial(time.sleep, 0.003))
+
     monkeypatch.setattr(log, "flush", slow_flush)
+    monkeypatch.setattr(flush_ahead, "begin_flush", begin)
     noted, errors, stop = {}, [], threading.Event()
     with recollex.open(tmp_path / "s", embedder=GivenVectors(16), durability=durability) as store:
         agent = store.agent("a")

@@ -68,6 +68,19 @@ class RefusedFlush:
         refuse()
 
 
+class SlowFlush:
+    """A flush that was begun, and one of the test before it has ended."""
+
+    is_whole = True
+
+    def __init__(self, begun, wait):
+        self._begun, self._wait = begun, wait
+
+    def wait(self):
+        self._wait()
+        self._begun.wait()
+
+
 def begin_nothing(_):
     """Begin no flush, as a system does that cannot, in place of `begun_flush.begin_flush`."""
     return None
