@@ -33,9 +33,9 @@ from bench.datasets import CASES, LOADERS, load
 from bench.datasets.bank import Split
 from bench.lib.kept_vectors import KeptVectors
 from bench.tables.lib.evaluation import ARMS
-from bench.tables.lib.listwise import Lists, Matrix, lists
 from bench.tables.lib.metrics import Difference, bootstrap, paired
 from bench.tables.lib.offered import LISTS, NAMES, Offered, offered
+from bench.tables.lib.query_lists import Lists, Matrix, lists
 from bench.tables.lib.report import Cell, Section, Table, arguments, keep
 from bench.tables.lib.smooth_ranks import fit
 from bench.tables.lib.trials import claim_of

@@ -10,9 +10,10 @@ from bench.datasets.bank import Bank, Split
 from bench.lib.kept_vectors import KeptVectors
 from bench.tables import generalization
 from bench.tables.lib import offered as offered_lib
-from bench.tables.lib.listwise import Lists, fit, lists
+from bench.tables.lib.listwise import fit
 from bench.tables.lib.metrics import ndcg_at, recall_at
 from bench.tables.lib.offered import LISTS, NAMES, Offered, offered
+from bench.tables.lib.query_lists import Lists, lists
 from bench.tables.lib.report import markdown
 from recollex import presets
 from tests.bench.made_up_bank import made_up_bank

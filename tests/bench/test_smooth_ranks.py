@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.tables.lib.listwise import Lists, lists
+from bench.tables.lib.query_lists import Lists, lists
 from bench.tables.lib.smooth_ranks import fit
 
 optimize = pytest.importorskip("scipy.optimize", reason="scipy is in the extra bench")
