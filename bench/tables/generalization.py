@@ -1,7 +1,7 @@
 """Does a ranking hold on texts on which nothing was fitted? Every set is left out in turn.
 
 Claim: the default is below the best single arm of no set beyond chance, and .05 above it on
-average. Neither are weights that are fitted anew on all sets but one, which are .04 above it.
+average. Neither are weights that are fitted anew on all sets but one, which are .05 above it too.
 
 Command: python -m bench.tables.generalization --data FOLDER [--json FILE] [--limit N]
          [--sets NAME ...]
@@ -9,11 +9,12 @@ Command: python -m bench.tables.generalization --data FOLDER [--json FILE] [--li
 Check: half of a set resembles its other half, so a weight that is fitted on one half and scored on
 the other says little of other texts. Here the parts of the default's score are weighed anew: fitted
 to both measures (`bench.tables.lib.smooth_ranks`) on the development halves of all sets but one, no
-part against the sign of what it says, and scored on the report half of that one. How many parts
-there are and how strongly the weights are held to 0 is chosen for each set by the means over the
-others, where these were left out. The candidates are those of the default, whose constants
-(anchors, seeds, the weight of keywords in the context) stay. "bound" is R@10 of the candidates in
-the best order.
+part against the sign of what it says, and scored on the report half of that one. The weights are
+held to what the parts mean: each counts 1 by its sign (`units_of`), as where experts tally cues,
+and parts of one kind count alike (`PAIRS`). How many parts there are is chosen for each set by the
+means over the others, where these were left out. The candidates are those of the default, whose
+constants (anchors, seeds, the weight of keywords in the context) stay. "bound" is R@10 of the
+candidates in the best order.
 
 The best arm is chosen for each measure, on the queries that it is then compared on, which favours
 it; so is the best arm of each type of question. At most QUERIES queries of each half are asked,
@@ -37,9 +38,10 @@ from bench.tables.lib.metrics import Difference, bootstrap, paired
 from bench.tables.lib.offered import LISTS, NAMES, Offered, offered
 from bench.tables.lib.query_lists import Lists, Matrix, lists
 from bench.tables.lib.report import Cell, Section, Table, arguments, keep
-from bench.tables.lib.smooth_ranks import fit
+from bench.tables.lib.smooth_ranks import Plan, fit
 from bench.tables.lib.trials import claim_of
 from bench.tables.lib.words import COLUMN, lengths
+from recollex_engine.ranking.contextual_fusion import KEYWORD_CONTEXT
 
 QUERIES = 200
 """The most questions of each half of a set."""
@@ -47,12 +49,27 @@ NEGATIVES = 150
 """Candidates of a query that a fit sees beside the evidence: the best by two arms, and others."""
 TYPE = 30
 """The least number of questions of a type that gets a line of its own."""
-STRENGTHS = (0.003, 0.001)
+HELD = 0.001
+"""How strongly the weights are held to 0."""
+PLANNED = 0.003
+"""How strongly they are held to what a part means, see `units_of`."""
+STRENGTHS = (0.03,)
+"""How strongly those of one kind are held to each other, see `PAIRS`."""
 AGAINST = ("question", "present", "passages")
 """Parts that count against a memory, if at all."""
 SIGNS = [0 if name == "question, addressed" else -1 if name in AGAINST else 1 for name in NAMES]
 """What a part says has one sign; only an earlier question may be on topic or not."""
 MEASURES = ("R@10", "NDCG@10")
+LENT = ("before", "after", "before_two", "after_two", "document")
+"""Parts that tell of other memories."""
+PAIRS = (
+    ("keyword", "semantic", KEYWORD_CONTEXT),
+    ("keyword, addressed", "keyword", 1.0),
+    ("before", "after", 1.0),
+    ("before_two", "after_two", 1.0),
+)
+"""Parts whose weights are alike, but for a factor: a memory's own evidence is weighed as that of
+other memories is; a turn before says as much as one after."""
 
 SUBSETS: Mapping[str, tuple[str, ...]] = {
     "2: the two arms": ("keyword", "semantic"),
@@ -65,7 +82,7 @@ SUBSETS: Mapping[str, tuple[str, ...]] = {
 """How many parts a ranking has."""
 
 Point = tuple[str, float]
-"""A subset of the parts, and how strongly their weights are held to 0."""
+"""A subset of the parts, and how strongly the weights of one kind are held to each other."""
 Found = Mapping[str, Sequence[Offered]]
 
 
@@ -123,10 +140,27 @@ def left_out(found: Found) -> dict[str, dict[Point, LeftOut]]:
     ):
         others = {other: one for other, one in sets.items() if other != name}
         columns = [NAMES.index(part) for part in SUBSETS[subset]]
-        weights = fit(others, columns, strength, SIGNS)
+        weights = fit(others, columns, HELD, SIGNS, planned(strength))
         measured = [measure_by(part_of(found[name], split), weights) for split in HALVES]
         trials[name][subset, strength] = LeftOut(weights, *measured)
     return trials
+
+
+def units_of() -> Matrix:
+    """Return float32[P]: what a part counts by its meaning alone, in units of the semantic part.
+
+    Each counts 1 by its sign, keyword evidence as in the context of other memories, and what other
+    memories lend nothing.
+    """
+    units = {name: float(sign) for name, sign in zip(NAMES, SIGNS, strict=True)}
+    units |= dict.fromkeys(("keyword", "keyword, addressed"), KEYWORD_CONTEXT)
+    units |= dict.fromkeys(LENT, 0.0)
+    return np.array([units[name] for name in NAMES], np.float32)
+
+
+def planned(strength: float) -> Plan:
+    pairs = [(NAMES.index(a), NAMES.index(b), ratio) for a, b, ratio in PAIRS]
+    return Plan(units_of(), pairs, PLANNED, strength)
 
 
 HALVES: tuple[Split, Split] = ("dev", "report")
@@ -243,7 +277,7 @@ def chosen(found: Found, points: Mapping[str, Point]) -> list[dict[str, Cell]]:
     rows: list[dict[str, Cell]] = []
     for point in dict.fromkeys(points.values()):
         columns = [NAMES.index(part) for part in SUBSETS[point[0]]]
-        weights = fit(sets, columns, point[1], SIGNS)
+        weights = fit(sets, columns, HELD, SIGNS, planned(point[1]))
         unit = float(weights[NAMES.index("semantic")]) or 1.0
         row: dict[str, Cell] = {"parts": point[0], "held": point[1]}
         row["sets"] = sum(each == point for each in points.values())

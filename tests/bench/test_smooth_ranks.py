@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bench.tables.lib.query_lists import Lists, lists
-from bench.tables.lib.smooth_ranks import fit
+from bench.tables.lib.smooth_ranks import Plan, fit
 
 optimize = pytest.importorskip("scipy.optimize", reason="scipy is in the extra bench")
 
@@ -98,3 +98,30 @@ def test_a_weight_keeps_its_sign() -> None:
     signed = fit(sets, range(3), 0.001, [1, 1, -1])
     assert signed[0] > 0.5 and signed[1] == 0 and signed[2] <= 0
     assert fit(sets, [1, 2], 0.001, [1, -1, 0])[1] < -0.2
+
+
+def test_weights_that_leave_a_plan_lose_by_the_distance_from_its_multiples() -> None:
+    generator = np.random.default_rng(4)
+    units = generator.normal(size=5).astype(np.float32)
+    plan = Plan(units, [(3, 1, 2.0), (0, 3, 1.0)], 0.5, 0.25)
+    columns, deviation = [1, 3, 4], np.array([0.5, 2.0, 1.0], np.float32)
+    form = plan.form(columns, deviation)
+    for _ in range(5):
+        v = generator.normal(size=3)
+        target = units[columns] * deviation
+        multiple = float(v @ target) / float(target @ target)
+        apart = float(((v - multiple * target) ** 2).sum())
+        weights = v / deviation
+        pair = (float(weights[1] - 2 * weights[0]) * 2.0) ** 2  # feature 0 is no column
+        assert v @ form @ v == pytest.approx(0.5 * apart + 0.25 * pair, abs=1e-6)
+
+
+def test_a_feature_that_no_set_has_counts_what_the_plan_says() -> None:
+    generator = np.random.default_rng(5)
+    given = queries(generator, 60)
+    given.x[:, 2] = 0
+    plan = Plan(np.array([1, -1, 0.5], np.float32), [], 10.0, 0.0)
+    weights = fit({"one": given}, range(3), 0.0, plan=plan)
+    assert weights[0] > 0.2 and weights[1] == pytest.approx(-weights[0], rel=0.1)
+    assert weights[2] == pytest.approx(0.5 * weights[0], rel=0.1)
+    assert not fit({"one": given}, range(3), 0.001)[2]

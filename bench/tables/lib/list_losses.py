@@ -14,6 +14,7 @@ from bench.tables.lib.query_lists import Lists, Matrix
 
 SHOWN = 10.5
 WIDTH = 1.5
+LEAST = 0.02
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -22,7 +23,8 @@ Integers = NDArray[np.int64]
 class Losses:
     """The queries of some sets, all sets alike, and what any weights lose on them.
 
-    deviation: float32[F], that of each of the ``columns`` over all candidates.
+    deviation: float32[F], that of each of the ``columns`` over all candidates, at least `LEAST`: a
+    feature that is the same for all has no unit of its own.
     """
 
     def __init__(self, sets: Sequence[Lists], columns: Sequence[int]) -> None:
@@ -34,7 +36,7 @@ class Losses:
         new[1:] = (query[order][1:] != query[order][:-1]) | (units[order][1:] != units[order][:-1])
         first = np.flatnonzero(new)
         x = np.concatenate([one.x for one in sets])[:, list(columns)]
-        self.deviation = x.std(axis=0) + np.float32(1e-6)
+        self.deviation = np.maximum(x.std(axis=0), np.float32(LEAST))
         self._x = np.ascontiguousarray((x / self.deviation)[order])
         self._right = np.concatenate([one.right for one in sets])[order]
         self._unit = (np.cumsum(new) - 1).astype(np.int64)

@@ -32,14 +32,20 @@ def fit(sets: Mapping[str, Lists], columns: Sequence[int], strength: float) -> M
     return weights
 
 
-def most_likely(losses: Losses, strength: float) -> Floats:
-    """Return the weights with the least loss, in units of 1 / deviation."""
+def most_likely(losses: Losses, strength: float, planned: Floats | None = None) -> Floats:
+    """Return the weights v with the least loss, in units of 1 / deviation.
+
+    planned: float64[F, F] Q, for a loss of v . Q v beside.
+    """
     from scipy.optimize import minimize
+
+    features = len(losses.deviation)
+    held_by = strength * np.eye(features) + (0.0 if planned is None else planned)
 
     def loss(v: Floats) -> tuple[float, Floats]:
         value, slope = losses.loss(v, 1.0, 0.0)
-        return value + strength * float(v @ v), slope + 2 * strength * v
+        return value + float(v @ held_by @ v), slope + 2 * held_by @ v
 
-    start = np.zeros(len(losses.deviation))
+    start = np.zeros(features)
     best: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
     return best
