@@ -187,12 +187,15 @@ def read_fact(view: FactView, version: int, id: str | None = None) -> Fact:
         view.columns.known_label(predicate),
         view.entity_name(number) if kind == ENTITY else _literal(view, kind, number, zone),
         KINDS[kind],
-        to_moments(start, end),
-        (from_micros(at[op - 1]), from_micros(at[closed - 1]) if 0 < closed <= view.op else None),
-        _memory_ids(view, cited),
-        confidence,
-        version,
-        view,
+        valid=to_moments(start, end),
+        recorded=(
+            from_micros(at[op - 1]),
+            from_micros(at[closed - 1]) if 0 < closed <= view.op else None,
+        ),
+        evidence=_memory_ids(view, cited),
+        confidence=confidence,
+        version=version,
+        view=view,
     )
 
 
@@ -227,12 +230,12 @@ def read_facts(view: FactView, versions: Sequence[int]) -> list[Fact]:
             label(predicate),
             name if kind == ENTITY else _literal(view, kind, number, zone),
             KINDS[kind],
-            to_moments(start, end),
-            (from_micros(recorded), from_micros(at[closed - 1]) if closed else None),
-            tuple(islice(cited, count)) if count else (),
-            sure,
-            version,
-            view,
+            valid=to_moments(start, end),
+            recorded=(from_micros(recorded), from_micros(at[closed - 1]) if closed else None),
+            evidence=tuple(islice(cited, count)) if count else (),
+            confidence=sure,
+            version=version,
+            view=view,
         )
         found.append(fact)
     return found
@@ -251,6 +254,7 @@ def _made(
     predicate: str,
     object_: Value,
     kind: str,
+    *,
     valid: Moments,
     recorded: tuple[datetime, datetime | None],
     evidence: tuple[str, ...],

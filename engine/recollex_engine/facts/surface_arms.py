@@ -236,7 +236,8 @@ class SurfaceArms:
             return ArmList.empty()
         return nearest(
             *(self.surfaces, self.rows, self.view.columns.dimension, self.allowed),
-            *(self.asked.vector, ANY_COSINE, budget, self.asked.exact),
+            *(self.asked.vector, ANY_COSINE, budget),
+            exact=self.asked.exact,
             kind=self._only,
         )
 
@@ -249,6 +250,7 @@ def nearest(
     query: npt.NDArray[np.float32],
     floor: float,
     budget: int,
+    *,
     exact: bool = False,
     kind: int | None = None,
 ) -> ArmList:

@@ -174,41 +174,43 @@ def read_memory(view: View, memory: int) -> Memory:
     event_at = from_micros(said)
     id = columns.dictionary["ids"].string(buffers["id"].item(memory))
     return _made(
-        id,
-        text,
-        passage,
-        ((0, len(text)),),
-        0.0,
-        event_at,
         (
-            event_at if start == said else from_micros(start),
-            from_micros(buffers["event_end"].item(memory)),
-        ),
-        from_micros(buffers["op_recorded_at"].item(buffers["op"].item(memory) - 1)),
-        NETWORKS[buffers["network"].item(memory)],
-        None if context == NONE else label(context),
-        None if document == NONE else label(document),
-        None if speaker == NONE else label(speaker),
-        ROLES[buffers["role"].item(memory)],
-        None if source == NONE else label(source),
-        LEVELS[buffers["trust"].item(memory)],
-        view.entity_names(mentioned.tolist()) if len(mentioned) else (),
-        tuple(columns.tag_names(labels.tolist())) if len(labels) else (),
-        read_stored(metadata.data, "metadata") if len(metadata) else {},
-        buffers["tokens"].item(memory),
-        {},  # ranks
-        {},  # scores
-        {},  # parts
-        (),  # collapsed
-        (),  # repeated_at
-        None if valid_end == OPEN_END else from_micros(valid_end),
-        Closure.of(closed),
-        Predecessor.of(id, replaced_by(view, memory)),
-        None,  # agent
+            id,
+            text,
+            passage,
+            ((0, len(text)),),
+            0.0,
+            event_at,
+            (
+                event_at if start == said else from_micros(start),
+                from_micros(buffers["event_end"].item(memory)),
+            ),
+            from_micros(buffers["op_recorded_at"].item(buffers["op"].item(memory) - 1)),
+            NETWORKS[buffers["network"].item(memory)],
+            None if context == NONE else label(context),
+            None if document == NONE else label(document),
+            None if speaker == NONE else label(speaker),
+            ROLES[buffers["role"].item(memory)],
+            None if source == NONE else label(source),
+            LEVELS[buffers["trust"].item(memory)],
+            view.entity_names(mentioned.tolist()) if len(mentioned) else (),
+            tuple(columns.tag_names(labels.tolist())) if len(labels) else (),
+            read_stored(metadata.data, "metadata") if len(metadata) else {},
+            buffers["tokens"].item(memory),
+            {},  # ranks
+            {},  # scores
+            {},  # parts
+            (),  # collapsed
+            (),  # repeated_at
+            None if valid_end == OPEN_END else from_micros(valid_end),
+            Closure.of(closed),
+            Predecessor.of(id, replaced_by(view, memory)),
+            None,  # agent
+        )
     )
 
 
-def _made(*values: Any) -> Memory:
+def _made(values: tuple[Any, ...]) -> Memory:
     """Return the memory of the values of all fields, in order; half the cost of the class's own."""
     memory = object.__new__(Memory)
     for put, value in zip(_PUT, values, strict=True):
