@@ -29,12 +29,14 @@ from recollex_kernels.memories.gathering import (
     MENTIONS,
     METADATA,
     NETWORK,
+    PREVIOUS,
     RECORDED,
     SAID,
     SEVERAL,
     SPEAKER,
     START,
     TOKENS,
+    TRUST,
     VALID_END,
     gather_memories,
 )
@@ -110,7 +112,7 @@ class MemoryColumns:
                 found[name] = column
         if any(column := self.replaces):
             found["replaces"] = column
-        if any(self.trust):
+        if has & TRUST:
             found |= {"source": self.source, "trust": self.trust}
         ranking = self._ranking
         if ranking is None:
@@ -137,9 +139,9 @@ class MemoryColumns:
                 *(held["op"], held["op_recorded_at"]),
             ),
             (held["network"], held["tokens"], held["first_row"]),
-            (held["context"], held["document"], held["speaker"]),
+            (held["context"], held["document"], held["speaker"], held["trust"]),
             (held["mention_offset"], held["label_offset"], held["metadata_offset"]),
-            (held["valid_end"], held["closed_by"]),
+            (held["valid_end"], held["closed_by"], held["previous"]),
             (held["id"], *self._view.columns.dictionary["ids"].flat),
             (held["text"], held["text_offset"]),
             NONE,
@@ -296,8 +298,10 @@ class MemoryColumns:
     @cached_property
     def replaces(self) -> list[Replaced | None]:
         """What each said before it was corrected or replaced."""
-        before = self._view.buffer("previous").take(self._places)
         found: list[Replaced | None] = [None] * len(self)
+        if not self._gathered[3] & PREVIOUS:
+            return found
+        before = self._view.buffer("previous").take(self._places)
         for place in np.flatnonzero(before != NONE).tolist():
             found[place] = replaced_by(self._view, int(self._places[place]))
         return found

@@ -9,9 +9,10 @@ from recollex_kernels.machine.jit import I64, U8, U32, U64, kernel
 
 SAID, START, END, RECORDED, NETWORK, TOKENS = range(6)
 """Rows of the numbers that `gather_memories` returns."""
-SEVERAL, CONTEXT, DOCUMENT, SPEAKER, MENTIONS, LABELS, METADATA, VALID_END, CLOSED = (
-    1 << bit for bit in range(9)
+SEVERAL, CONTEXT, DOCUMENT, SPEAKER, TRUST, MENTIONS, LABELS, METADATA = (
+    1 << bit for bit in range(8)
 )
+VALID_END, CLOSED, PREVIOUS = (1 << bit for bit in range(8, 11))
 """Bits of what it says that any of the memories has."""
 
 
@@ -21,14 +22,14 @@ Times: TypeAlias = tuple[I64, I64, I64, U64, I64]
 Sizes: TypeAlias = tuple[U8, U32, U32]
 """What and how much: network, tokens [N], first_row [N + 1]."""
 
-Labels: TypeAlias = tuple[U32, U32, U32]
-"""Where and who: context, document, speaker [N]."""
+Labels: TypeAlias = tuple[U32, U32, U32, U8]
+"""Where, who and from whom: context, document, speaker, trust [N]."""
 
 Offsets: TypeAlias = tuple[U64, U64, U64]
 """Where the lists of each begin: mentions, labels, metadata [N + 1]."""
 
-Ends: TypeAlias = tuple[I64, U64]
-"""How each ended: valid_end, closed_by [N]."""
+Ends: TypeAlias = tuple[I64, U64, U32]
+"""How each ended, and what it replaced: valid_end, closed_by, previous [N]."""
 
 Ids: TypeAlias = tuple[U32, U8, I64]
 """The ids: id uint32[N], in [0, S); heap uint8[], in UTF-8, one after another; ends int64[S]."""
@@ -55,8 +56,8 @@ def gather_memories(
     The numbers: when they were said, when what they speak of began and ended, when they were
     recorded, their networks and tokens, in rows that the constants above name. The bytes: the ids,
     one after another, and then the texts; next, where each ends. The last: bits for several rows,
-    a label other than ``none``, mentions, tags, metadata, an end of validity other than
-    ``open_end``, and an operation that closed it.
+    a label other than ``none``, a level of trust, mentions, tags, metadata, an end of validity
+    other than ``open_end``, an operation that closed it, a previous version other than ``none``.
 
     Shapes, for N memories, n asked for, O operations, S ids (see the tuples):
         places                  int64[n]    in [0, N)
@@ -66,9 +67,9 @@ def gather_memories(
     """
     said, start, end, op, recorded = times
     network, tokens, first_row = sizes
-    context, document, speaker = labels
+    context, document, speaker, trust = labels
     mention_offset, label_offset, metadata_offset = offsets
-    valid_end, closed_by = endings
+    valid_end, closed_by, previous = endings
     id, id_heap, id_ends = ids
     text_heap, text_offset = texts
     n = places.shape[0]
@@ -109,6 +110,8 @@ def gather_memories(
             has |= DOCUMENT
         if speaker[m] != none:
             has |= SPEAKER
+        if trust[m] != 0:
+            has |= TRUST
         if mention_offset[m + 1] > mention_offset[m]:
             has |= MENTIONS
         if label_offset[m + 1] > label_offset[m]:
@@ -119,4 +122,6 @@ def gather_memories(
             has |= VALID_END
         if closed_by[m] != 0:
             has |= CLOSED
+        if previous[m] != none:
+            has |= PREVIOUS
     return found, strings, ends, has

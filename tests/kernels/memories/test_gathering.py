@@ -43,6 +43,8 @@ def test_equals_what_is_read_one_by_one(seed: int, places: list[int]) -> None:
         **{name: offsets(0, np.uint64) for name in ("mentions", "labels", "metadata")},
         "valid_end": rarely(OPEN_END, np.int64),
         "closed_by": rarely(0, np.uint64),
+        "trust": rarely(0, np.uint8),
+        "previous": rarely(NONE, np.uint32),
     }
     ids, texts = (
         [bytes(draw.integers(0, 256, size).astype(np.uint8)) for size in draw.integers(0, 5, MOST)]
@@ -58,8 +60,8 @@ def test_equals_what_is_read_one_by_one(seed: int, places: list[int]) -> None:
     ]
     groups = (
         *(("said", "start", "end", "op", "recorded"), ("network", "tokens", "first_row")),
-        *(("context", "document", "speaker"), ("mentions", "labels", "metadata")),
-        ("valid_end", "closed_by"),
+        *(("context", "document", "speaker", "trust"), ("mentions", "labels", "metadata")),
+        ("valid_end", "closed_by", "previous"),
     )
     told: list[Any] = [tuple(columns[name] for name in names) for names in groups]
     told += [tuple(strings[:3]), tuple(strings[3:]), NONE, OPEN_END]
@@ -83,6 +85,8 @@ def test_equals_what_is_read_one_by_one(seed: int, places: list[int]) -> None:
         bits |= memories.METADATA if several["metadata"] else 0
         bits |= memories.VALID_END if of["valid_end"] != OPEN_END else 0
         bits |= memories.CLOSED if of["closed_by"] else 0
+        bits |= memories.TRUST if of["trust"] else 0
+        bits |= memories.PREVIOUS if of["previous"] != NONE else 0
     assert numbers.T.tolist() == expected
     assert has == bits
     stops, whole = [0, *ends.tolist()], data.tobytes()
