@@ -39,7 +39,7 @@ GATHERED = (
     ("fact_evidence_end", "fact_evidence", "id"),
     ("entity_name",),
 )
-"""The columns of which facts are made, as `gather_facts` takes them."""
+"""The columns that facts are read from, as `gather_facts` takes them."""
 
 INCOMING = {RELATIONS.index(relation): kind for relation, kind in TARGETS.items()}
 """The kind of an edge's target, by the number of its relation."""

@@ -82,8 +82,8 @@ def _ends(
 ) -> tuple[int, int, int, int]:
     """Return the times of the timeline's ends, the newest memory, the document in progress or -1.
 
-    With a filter they are those of the allowed memories, of which there is one at least. They are
-    looked for only where their parts have a weight.
+    With a filter they are those of the allowed memories; at least one memory must be allowed. They
+    are looked for only where their parts have a weight.
     """
     allowed, among = admitted
     now, _, _, timeline, progress = when
