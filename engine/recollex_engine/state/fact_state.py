@@ -5,7 +5,7 @@ It is kept beside the columns of an agent and computed on opening, in 15 ms a mi
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.entity_merges import Identities
 from recollex_engine.state.fact_orders import FactOrders, read_only
 from recollex_engine.storage.dictionary import Dictionary
+from recollex_kernels.memories.fact_gathering import Columns
+from recollex_kernels.memories.fact_selection import Facts
 
 TABLES = ("fact", "event", "node", "phrase")
 """The tables whose items are in the order of their operations; a view counts them by operation."""
@@ -70,29 +72,29 @@ class FactTables:
         self._columns = columns
         self._dictionaries = state.dictionaries
         self._data: dict[str, Any] = {}
-        self._selected: tuple[npt.NDArray[Any], ...] | None = None
-        self._gathered: Any = None
+        self._selected: Facts | None = None
+        self._gathered: Columns | None = None
 
     def readable(self, name: str) -> npt.NDArray[Any]:
         """Return a column with its spare capacity, read-only, for kernels."""
         return read_only(self._columns[name].buffer)
 
     @property
-    def selected(self) -> Any:
-        """The columns that `select_facts` takes: `fact_selection.Facts`."""
+    def selected(self) -> Facts:
+        """The columns that `select_facts` takes."""
         if self._selected is None:
-            self._selected = tuple(self.readable(name) for name in SELECTED)
+            self._selected = cast(Facts, tuple(map(self.readable, SELECTED)))
         return self._selected
 
     @property
-    def gathered(self) -> Any:
+    def gathered(self) -> Columns:
         """The columns and strings that `gather_facts` takes."""
         if self._gathered is None:
             columns = [tuple(map(self.readable, names)) for names in GATHERED]
             parts = [each if len(each) > 1 else each[0] for each in columns]
             flat = [self._dictionaries[name].flat for name in ("fact_ids", "labels", "ids")]
             strings = [(read_only(heap), read_only(ends)) for heap, ends in flat]
-            self._gathered = (*parts, *strings)
+            self._gathered = cast(Columns, (*parts, *strings))
         return self._gathered
 
     def data(self, name: str) -> Any:
