@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recollex_engine.dates.english_words import DASHES, Tokens
-from recollex_engine.dates.expression_parser import Expression, Looking
+from recollex_engine.dates.expression_parser import Expression, Looking, LookingAt
 from recollex_engine.dates.periods import DAY, PARTS_OF_DAY, Period
 from recollex_engine.dates.relative_dates import RelativeDateParser
 
@@ -28,22 +28,26 @@ class ClockTimeParser(RelativeDateParser):
         self,
         tokens: Tokens,
         now: datetime,
-        looking: Looking,
+        looking_at: LookingAt,
         last_is_previous_year: bool,
         month_first: bool = False,
     ) -> None:
-        super().__init__(tokens, now, looking, last_is_previous_year, month_first)
-        self._read: dict[tuple[int, Looking], Expression | None] = {}
+        super().__init__(tokens, now, looking_at, last_is_previous_year, month_first)
+        self._read: dict[int, tuple[Expression | None, Looking | None]] = {}
         self._clocks = "clock" in tokens.numbers.values()
 
     def expression(self, i: int, depth: int = 0) -> Expression | None:
         """Return the expression that begins at token `i`, or None; see `RelativeDateParser`."""
         if depth:
             return self._expression(i, depth)
-        key = i, self.looking
-        if key not in self._read:
-            self._read[key] = self._expression(i, depth)
-        return self._read[key]
+        if read := self._read.get(i):
+            found, looked = read
+            if looked is None or looked == self.looking:
+                return found
+        self.looked = None
+        found = self._expression(i, depth)
+        self._read[i] = found, self.looked
+        return found
 
     def _expression(self, i: int, depth: int) -> Expression | None:
         if self._clocks and (ahead := self._hours(i)):

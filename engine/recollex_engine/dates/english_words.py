@@ -69,6 +69,8 @@ _ALONE = re.compile(
     "(?P<ordinal>[0-9]{1,2}(?:st|nd|rd|th))|(?P<decade>(?:[0-9]{3}|[0-9])0s)|(?P<number>[0-9]{1,4})"
     "|(?P<quarter>q[1-4])"
 ).fullmatch
+_OPENING = frozenset("0123456789q")
+"""What a number that stands alone begins with."""
 
 
 class Token(NamedTuple):
@@ -94,16 +96,17 @@ class Tokens:
         self._text = text = text.replace("\u2019", "'")
         self._matches: list[re.Match[str]] | None = None
         self.numbers: dict[int, str] = {}
-        said = _simple_texts(text)
+        numbered = _DIGIT(text) is not None
+        said = _simple_texts(text, numbered)
         if said is None:
             self._read_all(text)
             return
         self._said: list[str] = said
-        self.texts: list[str] = [word.lower() for word in said]
+        self.texts: list[str] = list(map(str.lower, said))
         self.words: list[str] = [word if word.isalpha() else "" for word in self.texts]
-        if _DIGIT(text):
-            for i, word in enumerate(self.words):
-                if not word and (match := _ALONE(self.texts[i])):
+        if numbered:
+            for i, each in enumerate(self.texts):
+                if each[0] in _OPENING and (match := _ALONE(each)):
                     self.numbers[i] = match.lastgroup or ""
 
     def _read_all(self, text: str) -> None:
@@ -175,15 +178,16 @@ def tokens_of(text: str) -> Tokens:
     return Tokens(text)
 
 
-def _simple_texts(text: str) -> list[str] | None:
-    """Return the tokens of a simple text as they are written, without 's; None for another text."""
-    if not text.isascii() or "@" in text or "#" in text:
+def _simple_texts(text: str, numbered: bool) -> list[str] | None:
+    """Return the tokens of a simple text as they are written, without 's; None for another text.
+
+    numbered: whether it has a digit.
+    """
+    if not text.isascii() or "@" in text or "#" in text or "'S" in text:
         return None
-    if "'" in text:
-        if "'S" in text:
-            return None
+    if "'s" in text:
         text = _POSSESSIVE(r"\1", text)
-    if _JOINED(text):
+    if numbered and _JOINED(text):
         return None
     for mark in set(text.encode().translate(None, _NO_MARKS)):
         text = text.replace(chr(mark), f" {chr(mark)} ")

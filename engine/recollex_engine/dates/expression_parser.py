@@ -11,6 +11,8 @@ from recollex_engine.dates.periods import Period
 
 OfYear = Callable[[int], Period]
 Looking = Literal["past", "nearest", "future"]
+LookingAt = Callable[[int | None], Looking]
+"""How the sentence of a token looks at its times; None before there is a token to look from."""
 
 _AFTER_END = ("",) * 16
 _YEARS = 8
@@ -55,9 +57,8 @@ class ExpressionParser:
 
     words: the texts of the words, "" for other tokens and some places after the end.
     held: the texts of all tokens.
-    looking: how to choose the year of "in June" and the day of "on Friday". "past": the latest that
-    has begun. "future": the next that is not over. "nearest": the nearer of these two, and the
-    latest weekday.
+    looking_at: how the sentence of a token looks; asked only where it matters. place: the token
+    from which a time is being read.
     last_is_previous_year: if true, "last spring" is the previous calendar year's, as in the papers
     for queries; otherwise it is the latest one that is over.
     month_first: if true, 5/7/2023 is 7 May, otherwise 5 July.
@@ -67,7 +68,7 @@ class ExpressionParser:
         self,
         tokens: Tokens,
         now: datetime,
-        looking: Looking,
+        looking_at: LookingAt,
         last_is_previous_year: bool,
         month_first: bool = False,
     ) -> None:
@@ -77,9 +78,21 @@ class ExpressionParser:
         self.held = {*tokens.texts}
         self.now = now
         self.today = now.date()
-        self.looking = looking
+        self.place: int | None = None
+        self.looked: Looking | None = None
+        self._looking_at = looking_at
         self.last_is_previous_year = last_is_previous_year
         self.month_first = month_first
+
+    @property
+    def looking(self) -> Looking:
+        """How to choose the year of "in June" and the day of "on Friday"; `looked` keeps it.
+
+        "past": the latest that has begun. "future": the next that is not over. "nearest": the
+        nearer of these two, and the latest weekday.
+        """
+        self.looked = looking = self._looking_at(self.place)
+        return looking
 
     def word(self, i: int) -> str:
         """Return the word at token `i`, or "" if there is none."""

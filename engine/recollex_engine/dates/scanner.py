@@ -24,7 +24,7 @@ from recollex_engine.dates.english_words import (
     WEEKDAYS,
     Tokens,
 )
-from recollex_engine.dates.expression_parser import Expression, Looking
+from recollex_engine.dates.expression_parser import Expression
 from recollex_engine.dates.holidays import BEGINNINGS, TELLING
 from recollex_engine.dates.month_days import SPELLED
 from recollex_engine.dates.periods import DAY, PARTS_OF_DAY, SEASON_STARTS, Period
@@ -89,12 +89,10 @@ class TimeMatch(NamedTuple):
 
 
 class Scanner:
-    """Iterates over the times of a text; `ahead` are the spans that speak of the future."""
+    """Iterates over the times of a text."""
 
-    def __init__(self, parser: ClockTimeParser, ahead: list[tuple[int, int]] | None = None) -> None:
+    def __init__(self, parser: ClockTimeParser) -> None:
         self._parser = parser
-        self._ahead = ahead or []
-        self._usual: Looking = parser.looking
         self._next = 0
         begins = _beginnings(parser.tokens)
         self._leads = _leads(parser.texts, begins)
@@ -115,10 +113,7 @@ class Scanner:
                     self._next = clause.after
                     return clause
                 continue
-            if self._ahead:
-                at = self._parser.tokens.span(i, i)[0]
-                coming = any(start <= at < end for start, end in self._ahead)
-                self._parser.looking = "future" if coming else self._usual
+            self._parser.place = i
             try:
                 match = self._range(i) or self._bound(i) or self._list(i) or self._plain(i)
                 match = match or (self._clause(i) if texts[i] in _OF_A_CLAUSE else None)

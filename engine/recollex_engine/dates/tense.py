@@ -7,6 +7,9 @@ word that the expression matches by itself, or no word that any of its matches h
 import re
 from typing import NamedTuple
 
+from recollex_engine.dates.english_words import Tokens
+from recollex_engine.dates.expression_parser import Looking
+
 _WORD_CHARACTERS = b"abcdefghijklmnopqrstuvwxyz0123456789_"
 _WORDS = bytes(code if code in _WORD_CHARACTERS else 32 for code in range(256))
 _SENTENCE = re.compile(r"[^.?!\n]*(?:[.?!](?=\s|$)|\n|$|[.?!])")
@@ -101,6 +104,30 @@ def future_sentences(text: str) -> list[tuple[int, int]]:
     if not (_FUTURE.found_in(text, words) or _ARRANGING.found_in(text, words)):
         return []
     return [span for span in _sentences(text) if _is_ahead(text[span[0] : span[1]])]
+
+
+class QuestionTense:
+    """Says whether a token of a question is in a sentence of the future.
+
+    The sentences are read when the first token is asked for: most times, such as "last week", are
+    the same in any sentence.
+    """
+
+    __slots__ = ("_ahead", "_text", "_tokens")
+
+    def __init__(self, text: str, tokens: Tokens) -> None:
+        self._text = text
+        self._tokens = tokens
+        self._ahead: list[tuple[int, int]] | None = None
+
+    def __call__(self, place: int | None) -> Looking:
+        """Return how the sentence of a token looks; without a token, back."""
+        if self._ahead is None:
+            self._ahead = future_sentences(self._text)
+        if not self._ahead or place is None:
+            return "past"
+        at = self._tokens.span(place, place)[0]
+        return "future" if any(start <= at < end for start, end in self._ahead) else "past"
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:

@@ -43,7 +43,7 @@ from recollex_engine.dates.clock_times import ClockTimeParser
 from recollex_engine.dates.english_words import Tokens, tokens_of
 from recollex_engine.dates.expression_parser import Looking
 from recollex_engine.dates.scanner import Scanner, TimeMatch
-from recollex_engine.dates.tense import future_sentences, speaks_of_future
+from recollex_engine.dates.tense import QuestionTense, speaks_of_future
 from recollex_engine.dates.time_words import may_hold_a_time
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -106,18 +106,18 @@ def find_range(
     >>> find_range("Is port 2019 open?", now) is None
     True
     """
-    held = _recent(text) if len(text) <= LONGEST else _tokens_and_future(text)
+    held = _recent(text) if len(text) <= LONGEST else _tokens_and_tense(text)
     if held is None:
         return None
     now = local_time(now_us, tz)
     if now is None:
         return None
-    tokens, ahead = held
-    parser = ClockTimeParser(tokens, now, "past", True, month_first)
+    tokens, tense = held
+    parser = ClockTimeParser(tokens, now, tense, True, month_first)
     found = [
         (match, located)
-        for match in Scanner(parser, ahead)
-        if (located := _in_utc(match, parser.tokens, text, now_us, tz))
+        for match in Scanner(parser)
+        if (located := _in_utc(match, tokens, text, now_us, tz))
     ]
     if len(found) < 2:
         return found[0][1] if found else None
@@ -146,12 +146,15 @@ def _choose_undated(text: str, found: list["TimeRange"]) -> "TimeRange":
     return second if opening and "," in text[first.span[1] : second.span[0]] else first
 
 
-def _tokens_and_future(text: str) -> tuple[Tokens, list[tuple[int, int]]] | None:
-    """Return the tokens of a question and its sentences of the future; None without a time."""
-    return (tokens_of(text), future_sentences(text)) if may_hold_a_time(text) else None
+def _tokens_and_tense(text: str) -> tuple[Tokens, QuestionTense] | None:
+    """Return the tokens of a question and the tense of each; None without a time."""
+    if not may_hold_a_time(text):
+        return None
+    tokens = tokens_of(text)
+    return tokens, QuestionTense(text, tokens)
 
 
-_recent = lru_cache(maxsize=KEPT)(_tokens_and_future)
+_recent = lru_cache(maxsize=KEPT)(_tokens_and_tense)
 
 
 def forget_questions() -> None:
@@ -189,7 +192,7 @@ def find_event_ranges(
     if now is None:
         return
     looking: Looking = "future" if speaks_of_future(text.replace("\u2019", "'")) else "nearest"
-    parser = ClockTimeParser(tokens_of(text), now, looking, False, month_first)
+    parser = ClockTimeParser(tokens_of(text), now, lambda _: looking, False, month_first)
     for match in Scanner(parser):
         skipped = match.bound and not bounds
         found = None if skipped else _in_utc(match, parser.tokens, text, at_us, tz)

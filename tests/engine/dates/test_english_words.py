@@ -33,7 +33,7 @@ PIECES = st.sampled_from(
 
 def grammar(text):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(english_words, "_simple_texts", lambda text: None)
+        patch.setattr(english_words, "_simple_texts", lambda text, numbered: None)
         return tokens_of(text)[:]
 
 
