@@ -13,7 +13,7 @@ from operator import or_
 from recollex_engine.dates.time_parser import EnglishDates, in_locale
 from recollex_engine.dates.time_range import forget_questions
 from recollex_engine.dates.time_words import may_hold_a_time, may_name_time
-from recollex_engine.recall.question_words import CUES, ROLE, SEVERAL, TIMES, each, words_in
+from recollex_engine.recall.question_words import CUES, DIGIT, ROLE, SEVERAL, TIMES, each, words_in
 from recollex_engine.text.analyzer import Analyzer, ParsedQuery
 from recollex_engine.text.naming_words import naming
 from recollex_engine.text.question_cues import Cues, cues_of, read_cues
@@ -79,7 +79,9 @@ def _read_words(analyzer: Analyzer, text: str) -> tuple[Cues, ParsedQuery, bool]
     found = {*names}
     found.discard(None)
     named = naming(text, found, signs & ROLE != 0)
-    if '"' in text or _JOINED(text):  # it has phrases, or a term of several words: "3.5"
+    if '"' in text or (
+        signs & DIGIT and _JOINED(text)
+    ):  # it has phrases, or a term of several words: "3.5"
         parsed = analyzer.query(text)
     else:
         parsed = ParsedQuery(tuple(filter(None, dict.fromkeys(terms))), (), text)

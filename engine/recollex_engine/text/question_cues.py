@@ -191,25 +191,6 @@ def _foreign(text: str) -> bool:
     return 2 * other > len(letters)
 
 
-def _decides(cue: str, expression: re.Pattern[str]) -> Callable[[str, int], bool]:
-    """Return the function of a text and its signs that tells whether ``expression`` matches."""
-    bit, search = _BITS[cue], expression.search
-    alone = bit << _ALONE
-
-    def found(folded: str, signs: int) -> bool:
-        return bool(signs & alone) or (bool(signs & bit) and search(folded) is not None)
-
-    return found
-
-
-_addressed = _decides("hearer", _HEARER)
-_supposes = _decides("supposes", _SUPPOSES)
-_first_person = _decides("first person", _FIRST_PERSON)
-_second_person = _decides("second person", _SECOND_PERSON)
-_wants_last = _decides("last", _LAST)
-_wants_first = _decides("first", _FIRST)
-
-
 def _asks_when(folded: str) -> bool:
     """Return whether `_ASKS_WHEN` matches: at the start, after a mark or in "tell me when"."""
     if _ASKS_WHEN.match(folded):
@@ -224,6 +205,23 @@ def _asks_when(folded: str) -> bool:
     return False
 
 
+_SEARCHES: tuple[tuple[int, Callable[[str], object]], ...] = (
+    (_BITS["hearer"], _HEARER.search),
+    (_BITS["when"], _asks_when),
+    (_BITS["supposes"], _SUPPOSES.search),
+    (_BITS["second person"], _SECOND_PERSON.search),
+    (_BITS["first person"], _FIRST_PERSON.search),
+    (_BITS["last"], _LAST.search),
+    (_BITS["first"], _FIRST.search),
+)
+"""The bit of each cue, and what tells whether its expression matches."""
+_HEARER_BIT, _WHEN_BIT, _SUPPOSES_BIT, _SECOND_BIT, _FIRST_PERSON_BIT, _LAST_BIT, _FIRST_BIT = (
+    bit for bit, _ in _SEARCHES
+)
+_PRESENT_BIT = _BITS["present"]
+_EVERY = (1 << _ALONE) - 1
+
+
 def cues_of(folded: str, signs: int, named: frozenset[str], foreign: bool = False) -> Cues:
     """Return the cues of a question in lower case with straight apostrophes.
 
@@ -232,19 +230,23 @@ def cues_of(folded: str, signs: int, named: frozenset[str], foreign: bool = Fals
     if not signs:
         return Cues(False, False, False, False, False, False, "", 0, named, foreign)
     if "_" in folded or "i." in folded or "my memory" in folded:
-        signs &= (1 << _ALONE) - 1  # a run may stand where the expression does not match
-    supposes = _supposes(folded, signs)
-    second_person = _second_person(folded, signs)
-    addressed = _addressed(folded, signs)
+        signs &= _EVERY  # a run may stand where the expression does not match
+    found = signs >> _ALONE
+    if unsure := signs & ~found & _EVERY:
+        for bit, search in _SEARCHES:
+            if unsure & bit and search(folded):
+                found |= bit
+    addressed, second_person = found & _HEARER_BIT != 0, found & _SECOND_BIT != 0
+    supposes = found & _SUPPOSES_BIT != 0
     return Cues(
         addressed,
         addressed and len(_SENTENCE_END.findall(folded)) >= SENTENCES,
-        bool(signs & _BITS["when"]) and _asks_when(folded),
+        found & _WHEN_BIT != 0,
         supposes,
-        not second_person and _first_person(folded, signs),
+        not second_person and found & _FIRST_PERSON_BIT != 0,
         second_person,
-        "" if supposes or not signs & _BITS["present"] else _present(folded),
-        _wants_last(folded, signs) - _wants_first(folded, signs),
+        "" if supposes or not signs & _PRESENT_BIT else _present(folded),
+        (found & _LAST_BIT != 0) - (found & _FIRST_BIT != 0),
         named,
         foreign,
     )
