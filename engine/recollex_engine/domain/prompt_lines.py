@@ -17,6 +17,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 
+import numpy as np
+import numpy.typing as npt
+
 from recollex_engine.domain.trust import mark
 from recollex_engine.fork import cached_property
 from recollex_engine.text.token_counter import ENCODING, TokenCounter
@@ -114,6 +117,11 @@ class LineCosts:
     def date(self) -> int:
         """The tokens of a date in its brackets."""
         return DATES.get(self._name or "") or self._counter().count(f"[{self._date}]")
+
+    @cached_property
+    def dates(self) -> npt.NDArray[np.uint32]:
+        """The same as the heads of all memories, as the kernel takes them: uint32[1]."""
+        return np.array([self.date], np.uint32)
 
     def marked(self, source: str | None, trust: str | None) -> int:
         """Return the tokens of a date with a source's mark."""

@@ -29,19 +29,26 @@ def within_budget(
     list ends at the first memory that does not fit whole (TEMPR 3.4). Cost: O(memories), and 1 us
     for each memory with several passages.
     """
+    size = len(ranking.memories)
+    most = size if limit is None else min(limit, size)
     passages = _NONE if stop else _passages(view, ranking)
-    heads = np.array([costs.date], np.uint32)
-    found = _fill(view, ranking, passages, heads, max_tokens, stop)
-    if found[-1]:
+    places, rows = np.empty(most, _U32), np.empty(most if len(passages) else 0, _U32)
+    out = places, rows
+    count, total, sourced = _fill(view, ranking, passages, costs.dates, max_tokens, stop, out)
+    if sourced:
         heads = _marked(view, ranking.memories, costs)
-        found = _fill(view, ranking, passages, heads, max_tokens, stop)
-    memories, scores, rows, total, _ = found
-    if limit is not None and len(memories) > limit:  # what fits does not depend on what follows
-        first = Ranking(memories[:limit], scores[:limit], ranking.lists, {}, ranking.collapsed)
+        count, total, _ = _fill(view, ranking, passages, heads, max_tokens, stop, out)
+    kept = min(count, most)
+    memories, scores = ranking.memories, ranking.scores
+    if kept < size:
+        places = places[:kept]
+        memories, scores = memories[places], scores[places]
+    if sourced and count > kept:  # perhaps none of these has a source
+        first = Ranking(memories, scores, ranking.lists, {}, ranking.collapsed)
         return within_budget(view, first, max_tokens, stop, costs)
     cut = {}
-    if len(passages):
-        cut = {place: (int(rows[place]),) for place in np.flatnonzero(rows != NONE).tolist()}
+    if len(rows):
+        cut = {place: (int(rows[place]),) for place in np.flatnonzero(rows[:kept] != NONE).tolist()}
     fitting = Ranking(memories, scores, ranking.lists, cut, ranking.collapsed, ranking.parts)
     return fitting, total
 
@@ -59,6 +66,7 @@ def least_tokens(view: View, memories: npt.NDArray[np.uint32]) -> int:
 
 
 _NONE = np.empty(0, np.uint32)
+_U32 = np.dtype(np.uint32)  # np.empty takes half as long with a dtype
 
 
 def _fill(
@@ -68,18 +76,20 @@ def _fill(
     heads: npt.NDArray[np.uint32],
     max_tokens: int,
     stop: bool,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64], npt.NDArray[np.uint32], int, bool]:
-    """Return what `fill` does for a ranking of the view."""
+    out: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]],
+) -> tuple[int, int, bool]:
+    """Do `fill` for a ranking of the view."""
+    buffers = view.buffers
     return fill(
         ranking.memories,
-        ranking.scores,
-        view.buffer("tokens"),
+        buffers["tokens"],
         passages,
-        view.buffer("passage_tokens"),
-        view.buffer("source"),
+        buffers["passage_tokens"],
+        buffers["source"],
         heads,
         max_tokens,
         stop,
+        *out,
     )
 
 

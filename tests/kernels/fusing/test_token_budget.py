@@ -9,21 +9,23 @@ settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 
-def oracle(memories, tokens, passages, passage_tokens, sources, heads, budget, stop):
-    chosen, left = [], budget
+def oracle(memories, tokens, passages, passage_tokens, sources, heads, budget, stop, most):
+    chosen, left, taken = [], budget, 0
     for place, memory in enumerate(memories):
         part = passages[place] if passages else int(NONE)
         head = heads[place % len(heads)]
         if head + tokens[memory] <= left:
-            chosen.append((memory, place / 8, int(NONE)))
+            chosen.append((memory, place, int(NONE)))
             left -= head + tokens[memory]
         elif stop:
             break
         elif part != int(NONE) and head + passage_tokens[part] <= left:
-            chosen.append((memory, place / 8, part))
+            chosen.append((memory, place, part))
             left -= head + passage_tokens[part]
+        if len(chosen) <= most:
+            taken = budget - left
     sourced = any(sources[memory] != int(NONE) for memory, _, _ in chosen)
-    return chosen, budget - left, sourced
+    return [(place, row) for _, place, row in chosen[:most]], len(chosen), taken, sourced
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=12), st.booleans(), st.data())
@@ -40,7 +42,10 @@ def test_takes_what_fits_in_order(tokens, stop, data):
     heads = data.draw(some | st.lists(st.integers(0, 3), min_size=1, max_size=1))
     arguments = (memories, tokens, passages, passage_tokens, sources, heads)
     given, *rest = (frozen(each, np.uint32) for each in arguments)
-    scores = frozen(np.arange(len(memories)) / 8, np.float64)
-    *kept, total, sourced = fill(given, scores, *rest, budget, stop)
-    found = list(zip(*(each.tolist() for each in kept), strict=True))
-    assert (found, total, sourced) == oracle(*arguments, budget, stop)
+    most = data.draw(st.integers(0, len(tokens) + 1))
+    out, rows = np.empty(most, np.uint32), np.full(most, NONE)
+    count, taken, sourced = fill(
+        given, *rest, budget, stop, out, rows if passages else np.empty(0, np.uint32)
+    )
+    found = list(zip(out[:count].tolist(), rows[:count].tolist(), strict=True))
+    assert (found, count, taken, sourced) == oracle(*arguments, budget, stop, most)
