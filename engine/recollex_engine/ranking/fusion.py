@@ -7,6 +7,7 @@ and by the memories around it. All three are a `Fusion`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
@@ -25,6 +26,8 @@ from recollex_engine.text.question_cues import Cues
 from recollex_kernels.fusing.reciprocal_rank import rrf
 
 ARMS = ("semantic", "keyword", "graph", "temporal")
+_RANKS = 1024
+"""The most ranks whose reciprocals are kept."""
 MEASURED = MappingProxyType({"semantic": 0.5, "keyword": 1.0, "graph": 0.3, "temporal": 0.3})
 """Weights of a score sum that measured best on LoCoMo's conversations 1 to 5."""
 
@@ -122,13 +125,25 @@ class ReciprocalRank:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
         lists = [evidence.lists[name].memories for name in names]
         if len(lists) == 1 and names[0] not in self.weights:  # the list keeps its order
-            return Fused(lists[0], 1.0 / (self.k + np.arange(1.0, len(lists[0]) + 1)))
+            return Fused(lists[0], _by_rank(self.k, len(lists[0])))
         sizes = np.array([len(memories) for memories in lists], np.int64)
         table = np.zeros((len(lists), max(1, int(sizes.max()))), np.uint32)
         for arm, memories in enumerate(lists):
             table[arm, : len(memories)] = memories
         weights = np.array([self.weights.get(name, 1.0) for name in names])
         return Fused(*rrf(table, sizes, weights, self.k))
+
+
+def _by_rank(k: float, count: int) -> npt.NDArray[np.float64]:
+    """Return 1 / (k + rank) of the ranks from 1 to ``count``."""
+    if count > _RANKS:
+        return 1.0 / (k + np.arange(1.0, count + 1))
+    return _first_by_rank(k)[:count].copy()
+
+
+@lru_cache(maxsize=16)
+def _first_by_rank(k: float) -> npt.NDArray[np.float64]:
+    return 1.0 / (k + np.arange(1.0, _RANKS + 1))
 
 
 @dataclass(frozen=True, slots=True)
