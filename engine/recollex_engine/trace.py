@@ -30,21 +30,28 @@ class Trace:
 
     def stage(self, name: str) -> "Stage":
         """Time the body of a ``with`` as stage ``name``; bodies of the same name add up."""
-        return Stage(self.stages, name)
+        return Stage(self, name)
+
+    def spent(self, name: str, since: int) -> None:
+        """Add the time since ``since``, of `time.perf_counter_ns`, to stage ``name``.
+
+        This costs a third of a ``with``, for stages that take a few microseconds.
+        """
+        spent = (time.perf_counter_ns() - since) / 1000
+        self.stages[name] = self.stages.get(name, 0.0) + spent
 
 
 class Stage:
     """One timed stage: a context manager at a quarter of the cost of a generator-based one."""
 
-    __slots__ = ("_name", "_stages", "_start")
+    __slots__ = ("_name", "_start", "_trace")
 
-    def __init__(self, stages: dict[str, float], name: str) -> None:
-        self._stages = stages
+    def __init__(self, trace: Trace, name: str) -> None:
+        self._trace = trace
         self._name = name
 
     def __enter__(self) -> None:
         self._start = time.perf_counter_ns()
 
     def __exit__(self, *_: object) -> None:
-        spent = (time.perf_counter_ns() - self._start) / 1000
-        self._stages[self._name] = self._stages.get(self._name, 0.0) + spent
+        self._trace.spent(self._name, self._start)

@@ -78,8 +78,9 @@ def recall(
     pipeline = _Pipeline(view, question, preset, embedder.thresholds, now, words, trace, costs)
     if query is not None:
         pipeline.search_vectors(query)
-    with trace.stage("fusion"):
-        fused = preset.fusion.fuse(pipeline.evidence(query))
+    began = time.perf_counter_ns()
+    fused = preset.fusion.fuse(pipeline.evidence(query))
+    trace.spent("fusion", began)
     if preset.divides and question.embedding is None and (query is not None or not preset.compares):
         fused = pipeline.led_by_parts(fused, analyzer, embedder)
     pipeline.lists.update(fused.lists)
@@ -90,19 +91,15 @@ def recall(
         ranked = ranking = Ranking.empty()
     else:
         ranked = pipeline.refine(fused, query)
-        with trace.stage("budget"):
-            ranking, tokens = within_budget(
-                view,
-                ranked,
-                question.max_tokens,
-                preset.overflow == "stop",
-                costs,
-                question.limit,
-            )
-            if ranking.cut:
-                left = question.max_tokens - tokens
-                ranking, more = pipeline.with_further_passages(ranking, left, query)
-                tokens += more
+        began = time.perf_counter_ns()
+        ranking, tokens = within_budget(
+            view, ranked, question.max_tokens, preset.overflow == "stop", costs, question.limit
+        )
+        if ranking.cut:
+            left = question.max_tokens - tokens
+            ranking, more = pipeline.with_further_passages(ranking, left, query)
+            tokens += more
+        trace.spent("budget", began)
         if explain:
             ranking = ranking.explained(fused.memories, fused.parts)
     if question.packing is not None:

@@ -3,6 +3,7 @@
 It runs while the model computes the question's vector.
 """
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,24 +63,24 @@ def search_words(
 
     Threads: it may run while another thread runs the model; ``trace`` gets its stages and errors.
     """
-    time_range = None
-    with trace.stage("parse"):
-        reading = read_question(analyzer, question.text)
-        parser = preset.time_parser
-        if not reading.timeless or type(parser) is not EnglishDates:
-            try:
-                settings = view.columns.settings
-                parser = in_locale(parser, settings.locale if settings else DAY_FIRST)
-                time_range = parser.find(question.text, now)
-            except Exception as error:  # as with an arm, the others still answer
-                trace.errors["parse"] = f"{type(error).__name__}: {error}"
-        cues, parsed, searched = reading.cues, reading.parsed, reading.searched
-    quoted = None
-    with trace.stage("filter"):
-        allowed = filtered = admitted_memories(view, question)
-        terms = view.columns.dictionary["terms"].get_many(searched)
-        if parsed.phrases:
-            allowed, quoted = _search_quotes(view, parsed, allowed)
+    began, time_range = time.perf_counter_ns(), None
+    reading = read_question(analyzer, question.text)
+    parser = preset.time_parser
+    if not reading.timeless or type(parser) is not EnglishDates:
+        try:
+            settings = view.columns.settings
+            parser = in_locale(parser, settings.locale if settings else DAY_FIRST)
+            time_range = parser.find(question.text, now)
+        except Exception as error:  # as with an arm, the others still answer
+            trace.errors["parse"] = f"{type(error).__name__}: {error}"
+    cues, parsed, searched = reading.cues, reading.parsed, reading.searched
+    trace.spent("parse", began)
+    began, quoted = time.perf_counter_ns(), None
+    allowed = filtered = admitted_memories(view, question)
+    terms = view.columns.dictionary["terms"].get_many(searched)
+    if parsed.phrases:
+        allowed, quoted = _search_quotes(view, parsed, allowed)
+    trace.spent("filter", began)
     if "keyword" not in preset.arms:
         return WordSearch(time_range, cues, allowed, analyzer, quoted, None, None)
     words: Words | None = None
