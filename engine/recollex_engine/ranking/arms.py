@@ -184,7 +184,8 @@ def keyword(
     fixed, per_word = k1 * (1 - b), k1 * b / mean
     best, scores = np.empty(budget, _U32), np.empty(budget, _F32)
     rows, known, idf = np.empty(budget, _U32), np.empty(words, _U32), np.empty(words, _F32)
-    tail = np.zeros(memories - view.indexed_memories, _F32)
+    behind = memories - view.indexed_memories
+    tail = np.zeros(behind, _F32) if behind else _NO_TAIL
     found, met, most, unknown = search_words(
         view.posting_lists,
         (terms, caps, shares),
@@ -209,6 +210,7 @@ def keyword(
 
 
 _scratch = WordScratch()
+_NO_TAIL = np.empty(0, np.float32)
 _U32, _F32 = np.dtype(np.uint32), np.dtype(np.float32)  # np.empty takes half as long with a dtype
 
 

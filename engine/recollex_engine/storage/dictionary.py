@@ -35,6 +35,7 @@ NONE = 0xFFFFFFFF
 """`Dictionary.get_many` returns this for a string that is not in the dictionary."""
 
 _CACHED = 1 << 16
+_U32 = np.dtype(np.uint32)  # half a microsecond less an array than the class
 
 
 def split_strings(data: bytes, ends: Sequence[int]) -> list[str]:
@@ -149,7 +150,7 @@ class Dictionary:
                     if number is None and len(missing) < _CACHED:
                         missing.add(string)
                     found[place] = NONE if number is None else number
-        return np.array(found, np.uint32)
+        return np.array(found, _U32)
 
     def seek(self, strings: Sequence[str]) -> None:
         """Look many strings up together, so that `get` is quick for those that are not there.
@@ -213,7 +214,8 @@ class Dictionary:
 
         The numbers and places are not checked: the caller vouches for them. Cost: 0.05 us each.
         """
-        joined = str(gather_strings(*self.flat, column, places, 0).data, "utf-8", "replace")
+        heap, ends = self._heap.buffer, self._offsets.buffer
+        joined = str(gather_strings(heap, ends, column, places, 0).data, "utf-8", "replace")
         found = joined.split("\0")  # the fastest way to make many strings
         if len(found) == len(places):
             return found
