@@ -7,6 +7,7 @@ and the semantic arm each bring their best.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -33,7 +34,8 @@ from recollex_engine.ranking.arms import (
     B,
 )
 from recollex_engine.ranking.scratch import WordScratch
-from recollex_engine.state.surfaces import Surfaces
+from recollex_engine.state.surfaces import Surfaces, SurfaceWords
+from recollex_engine.state.tail import TailPostings
 from recollex_engine.text.analyzer import Analyzer
 from recollex_kernels.vectors.cascade import cascade_of_rows, cascade_top
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
@@ -47,9 +49,38 @@ SCANNED_FROM = 256
 """Fewer vectors are compared without a look at their codes."""
 
 Mask = npt.NDArray[np.uint8]
-_Cut = tuple[Mask, int, float]
-_shown: WeakKeyDictionary[FactView, dict[tuple[int | str, ...], _Cut]] = WeakKeyDictionary()
-"""View -> what it admits of so many surfaces of some kinds: an agent asks the same view again."""
+
+
+class _Index(NamedTuple):
+    """The words of so many surfaces, as `search_words` takes them.
+
+    places: addresses of ``chains`` and ``forward``. words: keeps alive what ``lists`` points to.
+    """
+
+    lists: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+    forward: Forward
+    end: int
+    chains: TailPostings
+    words: SurfaceWords
+
+
+@dataclass(slots=True)
+class _Admitted:
+    """What a view admits of so many surfaces of some kinds.
+
+    population: how many. mean: the words that these have on average. index: made by the first
+    search of words.
+    """
+
+    allowed: Mask
+    population: int
+    mean: float
+    index: _Index | None = None
+
+
+_shown: WeakKeyDictionary[FactView, dict[tuple[object, ...], _Admitted]] = WeakKeyDictionary()
+"""View -> what it admits: an agent asks the same view again."""
 
 
 @dataclass(frozen=True)
@@ -119,20 +150,36 @@ class SurfaceArms:
         alone = len(kinds) == 1 and kinds[0] in SURFACE_KINDS
         self._only = SURFACE_KINDS.index(kinds[0]) if alone else None
         known = _shown.setdefault(view, {})
-        cut = known.get((self.rows, *kinds)) if not only else None
-        if cut is None:
-            cut = self._cut(self._mask(kinds, only))
+        key = self.surfaces, self.rows, *kinds
+        admitted = known.get(key) if not only else None
+        if admitted is None:
+            admitted = self._admitted_by(self._mask(kinds, only))
             if not only:
                 known.clear()  # of fewer surfaces
-                known[self.rows, *kinds] = cut
-        self.allowed, self.population, self._mean = cut
+                known[key] = admitted
+        self._admitted: _Admitted = admitted
+        self.allowed, self.population = admitted.allowed, admitted.population
 
-    def _cut(self, allowed: Mask) -> _Cut:
-        """Return a mask, how many it admits, and how many words these have on average."""
+    def _admitted_by(self, allowed: Mask) -> _Admitted:
+        """Return what a mask admits."""
         lengths = self.surfaces.array("words")[: self.rows]
         population = int(np.count_nonzero(allowed))
         words = int(np.dot(lengths.astype(np.int64), allowed))
-        return allowed, population, words / max(population, 1) or 1.0
+        return _Admitted(allowed, population, words / max(population, 1) or 1.0)
+
+    def _index(self) -> _Index:
+        """Return the words of the surfaces, made once for what a view admits."""
+        admitted, surfaces, rows = self._admitted, self.surfaces, self.rows
+        if admitted.index is None:
+            words = surfaces.words(rows)
+            chains = words.chains
+            forward = (
+                *(surfaces.array("words"), surfaces.first_row(rows)),
+                *(surfaces.array("term_offset"), surfaces.array("term")),
+            )
+            texts = places((chains.head, chains.postings, chains.counts, *forward))
+            admitted.index = _Index(words.lists, texts, forward, words.end, chains, words)
+        return admitted.index
 
     def _mask(self, kinds: Sequence[str], only: dict[str, npt.NDArray[np.int64]]) -> Mask:
         """Return uint8[rows]: which surfaces belong to versions that the cut may show."""
@@ -205,30 +252,24 @@ class SurfaceArms:
         idf of what it says together with the condition that they meet. df counts those of them that
         hold the word; N counts all that are allowed.
         """
-        surfaces, rows, population = self.surfaces, self.rows, self.population
+        rows, population, index = self.rows, self.population, self._index()
         allowed, every = (self.allowed, population == rows) if among is None else (among, False)
         terms = self.view.columns.dictionary["surface_terms"].get_many(self.asked.terms)
-        forward = (
-            *(surfaces.array("words"), surfaces.first_row(rows)),
-            *(surfaces.array("term_offset"), surfaces.array("term")),
-        )
         if not len(terms) or not population:
-            return SurfaceBm25(ArmList.empty(), forward)
-        words = surfaces.words(rows)
-        fixed, per_word = K1 * (1 - B), K1 * B / self._mean
-        texts = words.chains.head, words.chains.postings, words.chains.counts, *forward
+            return SurfaceBm25(ArmList.empty(), index.forward)
+        fixed, per_word = K1 * (1 - B), K1 * B / self._admitted.mean
         best, weighed, own = (np.empty(budget, kind) for kind in ("<u4", "<f4", "<u4"))
         known, idf = np.empty(len(terms), np.uint32), np.empty(len(terms), np.float32)
         found, met, most, _ = search_words(
-            *(words.lists, (terms, UNBOUNDED, NO_SHARES), places(texts), fixed, per_word, rows),
+            *(index.lists, (terms, UNBOUNDED, NO_SHARES), index.places, fixed, per_word, rows),
             (allowed, every, population),
             *(_scratch.take(rows), best, weighed, own),
             (known, idf),
-            np.zeros(max(rows - words.end, 0), np.float32),
+            np.zeros(max(rows - index.end, 0), np.float32),
         )
         ranked = ArmList(best[:found], weighed[:found], own[:found])
         weights = known[:met], idf[:met], np.float32(fixed), np.float32(per_word)
-        return SurfaceBm25(ranked, forward, weights, most)
+        return SurfaceBm25(ranked, index.forward, weights, most)
 
     def semantic(self, budget: int) -> ArmList:
         """Return the arm's list: the nearest surfaces by cosine; empty without a vector."""

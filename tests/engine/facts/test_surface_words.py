@@ -5,6 +5,9 @@ import random
 import pytest
 
 import recollex
+from recollex_engine.facts import surface_arms
+from recollex_engine.facts.surface_search import search_surfaces
+from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.state import surfaces
 from tests.bindings.word_vectors import WordVectors
 
@@ -78,3 +81,24 @@ def test_posting_lists_find_what_chains_find(tmp_path, monkeypatch):
         index = listed.engine.facts().columns.surfaces.words(0)
         assert len(index.segments) == 5 and index.end > 128
         assert not chained.engine.facts().columns.surfaces.words(0).segments
+
+
+def test_the_words_of_a_view_are_indexed_once_until_surfaces_are_added(alice, monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        surface_arms,
+        "places",
+        lambda texts, places=surface_arms.places: made.append(places(texts)) or made[-1],
+    )
+    for drink in ("tea", "milk"):
+        alice.facts.add("Ann", "likes", drink)
+    view = alice.engine.facts()
+    asked = surface_arms.Asked(
+        alice.engine.context.analyzer("english"), "Who likes tea?", None, PAPER_THRESHOLDS
+    )
+    found = [search_surfaces(view, asked, ("fact",), 5) for _ in range(2)]
+    assert [len(each) for each in found] == [2, 2] and len(made) == 1
+    for number in range(300):
+        alice.facts.add("Bob", "likes", f"tea {number}")
+    assert [search_surfaces(view, asked, ("fact",), 5) for _ in range(2)] == found
+    assert len(made) == 2
