@@ -28,7 +28,7 @@ def ordinal(view: View, id: str, agent: str) -> int:
     memory = _newest(view, id)
     if memory == NONE:
         raise UnknownIdError(id, agent)
-    closed = 0 < view.buffers["closed_by"].item(memory) <= view.op
+    closed = 0 < view.items["closed_by"][memory] <= view.op
     if closed and view.columns.end_of(memory, view.op) != ENDS["archive"]:
         raise UnknownIdError(id, agent)
     return memory
@@ -110,9 +110,9 @@ def _newest(view: View, id: str) -> int:
 
 def _versions(view: View, id: str) -> list[int]:
     """Return the view's memories that have ``id``, newest first."""
-    memory, previous = _newest(view, id), view.buffers["previous"]
+    memory, previous = _newest(view, id), view.items["previous"]
     found = []
     while memory != NONE:
         found.append(memory)
-        memory = previous.item(memory)
+        memory = previous[memory]
     return found

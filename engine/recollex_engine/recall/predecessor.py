@@ -54,15 +54,15 @@ def replaced_by(view: View, memory: int) -> Replaced | None:
     None for a first version, and for a memory that was retained again after its id was archived or
     forgotten. Every view that shows a memory gives the same. Cost: about 3 us for a predecessor.
     """
-    held = view.buffers
-    before = held["previous"].item(memory)
-    if before == NONE or held["closed_by"].item(before) != held["op"].item(memory):
+    items = view.items
+    before = items["previous"][memory]
+    if before == NONE or items["closed_by"][before] != items["op"][memory]:
         return None
     # the operation that recorded a memory is in every view that shows the memory
     closed = closed_by(view, before)
     if closed is None:
         return None
-    start, end = held["text_offset"].item(before), held["text_offset"].item(before + 1)
-    recorded = held["op_recorded_at"].item(held["op"].item(before) - 1)
-    text = str(held["text"].data[start:end], "utf-8", "replace") if end > start else ""
-    return text, held["said_at"].item(before), recorded, closed
+    start, end = items["text_offset"][before], items["text_offset"][before + 1]
+    recorded = items["op_recorded_at"][items["op"][before] - 1]
+    text = str(items["text"][start:end], "utf-8", "replace") if end > start else ""
+    return text, items["said_at"][before], recorded, closed

@@ -56,6 +56,17 @@ class _Buffers(dict[str, npt.NDArray[Any]]):
         return found
 
 
+class _Items(dict[str, memoryview]):
+    """The same arrays as views whose items Python reads at a fifth of the cost of an array's."""
+
+    def __init__(self, buffers: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._buffers = buffers
+
+    def __missing__(self, name: str) -> memoryview:
+        found = self[name] = self._buffers[name].data
+        return found
+
+
 class View:
     """The memories recorded by operation `op`, and the indexes that cover some of their rows.
 
@@ -82,6 +93,7 @@ class View:
         coded = len(columns.column["code_factor"])  # likewise
         made = columns.column.copy()  # in one step: other columns may be created meanwhile
         self._buffers = _Buffers((name, column.buffer) for name, column in made.items())
+        self.items: Mapping[str, memoryview] = _Items(self._buffers)
         self.memories: int = int(self._buffers["op_memories"][op - 1]) if op else 0
         self.rows: int = int(self._buffers["op_rows"][op - 1]) if op else 0
         self.total_length: int = int(self._buffers["op_length"][op - 1]) if op else 0
