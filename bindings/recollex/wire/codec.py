@@ -195,24 +195,18 @@ def _time(data: bytes) -> datetime:
     return in_zone(_INT64.unpack(data[:8])[0], str(data[8:], "utf-8"))
 
 
-def _plain(value: object) -> Any:
-    if type(value) is datetime and value.tzinfo is UTC:
-        return _moment(value)
-    return _extended(value, _plain, deflate=False)
+def _default(deflate: bool) -> Callable[[object], Any]:
+    """Return what gives `msgpack.Packer` a value that it can encode in place of one it cannot."""
+
+    def default(value: object) -> Any:
+        if type(value) is datetime and value.tzinfo is UTC:  # as most are, at half of the cost
+            return _new(_ExtType, (MOMENT, _pack_int64((value - _EPOCH) // _MICROSECOND)))
+        return _extended(value, default, deflate)
+
+    return default
 
 
-def _deflating(value: object) -> Any:
-    if type(value) is datetime and value.tzinfo is UTC:
-        return _moment(value)
-    return _extended(value, _deflating, deflate=True)
-
-
-def _moment(value: datetime) -> msgpack.ExtType:
-    """Return the extension of a time in UTC, as most are, at half of the cost."""
-    since = value - _EPOCH
-    micros = (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-    return _new(_ExtType, (MOMENT, _pack_int64(micros)))
-
+_plain, _deflating = _default(deflate=False), _default(deflate=True)
 
 _encoders: dict[Callable[[object], Any], list[msgpack.Packer]] = {_plain: [], _deflating: []}
 """Packers that are not in use; making one costs as much as encoding a memory."""
