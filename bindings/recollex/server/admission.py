@@ -29,7 +29,7 @@ def check_call(call: Call, agent: object, max_items: int) -> None:
     if call.options.at is not None and not method.cut:
         raise InputError(f"{method.name} cannot be asked of the past: leave out at")
     method.check(call.arguments)
-    for name in _LISTS & call.arguments.keys():
+    for name in _LISTS.intersection(call.arguments):
         value = call.arguments[name]
         if isinstance(value, list) and len(value) > max_items:
             raise InputError(

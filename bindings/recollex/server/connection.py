@@ -97,9 +97,8 @@ class Connection(asyncio.Protocol):
         """Start to serve a client."""
         self._transport = cast(asyncio.Transport, transport)
         tls = transport.get_extra_info("sslcontext") is not None
-        self._writer = (TlsResponseWriter if tls else ResponseWriter)(
-            self._transport, self._writer_changed
-        )
+        make = TlsResponseWriter if tls else ResponseWriter
+        self._writer = make(self._transport, self._writer_changed)
         self.heard_at = time.monotonic()
         if not self._owner.joined(self):
             self.leave(OverloadedError("too many clients are connected", 1.0))
@@ -174,16 +173,21 @@ class Connection(asyncio.Protocol):
         self._read_or_pause()
 
     def _run_plain(self, data: bytes) -> bool:
-        """Run a single plain request that stands alone in ``data``; returns whether it did."""
-        if self._principal is None or self._buffer or self._backlog or self._calls:
+        """Take a single plain request that stands alone in ``data``; returns whether it did."""
+        if self._principal is None or self._leaving or self._buffer or self._backlog or self._calls:
             return False
-        if (request := messages.read_plain(data)) is None or self._leaving:
+        if (request := messages.read_plain(data)) is None:
             return False
+        self._turn = 1
         if request.method == "ping":
             self._writer.send(messages.response(request.id, b"\xc0"))
-            return True
-        self._turn = 1
-        return request.method in INLINE and self._run_inline(request, self._principal)
+        elif request.method not in METHODS:
+            return False
+        elif not (request.method in INLINE and self._run_inline(request, self._principal)):
+            self._backlog[request.id] = request
+            self._pass_on()
+            self._read_or_pause()
+        return True
 
     def _take(self, data: memoryview) -> None:
         """Handle one message."""
@@ -203,8 +207,7 @@ class Connection(asyncio.Protocol):
             elif self._decoder.refused is not None:
                 self._writer.send(messages.refusal(value.id, self._decoder.refused))
             else:
-                if value.method == "sessions.backfill":
-                    check_recall(value.arguments.get("recall"))
+                check_recall(value.arguments.get("recall"))
                 if not (value.method in INLINE and self._run_inline(value, self._principal)):
                     self._backlog[value.id] = value
         except RecollexError as error:
@@ -244,10 +247,8 @@ class Connection(asyncio.Protocol):
 
     def _notice(self, notification: Notification) -> None:
         """Cancel a call. Other notifications belong to later protocol versions and are ignored."""
-        if notification.method != "cancel" or len(notification.parameters) != 1:
-            return
-        id = notification.parameters[0]
-        if not isinstance(id, int):
+        id = notification.parameters[0] if len(notification.parameters) == 1 else None
+        if notification.method != "cancel" or not isinstance(id, int):
             return
         if (request := self._backlog.pop(id, None)) is not None:
             error = CancelledError(f"{request.method[:80]} was cancelled before it began")
@@ -274,8 +275,7 @@ class Connection(asyncio.Protocol):
     def _pass_on(self) -> None:
         """Give calls to the service, while the client reads its answers.
 
-        The number of calls that are answered at once is limited in each turn. Without a limit,
-        other clients would wait for everything that one client sends.
+        Few are answered at once in each turn: others would wait for all that one client sends.
         """
         if self._passing:  # this is a nested call
             return

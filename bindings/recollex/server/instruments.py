@@ -50,7 +50,8 @@ class Counter:
     def add(self, amount: float, *labels: str) -> None:
         """Add ``amount``, which is not negative, to the series with these labels."""
         with self._lock:
-            labels = _bounded(self._values, labels)
+            if labels not in self._values:
+                labels = _bounded(self._values, labels)
             self._values[labels] = self._values.get(labels, 0) + amount
 
     def value(self, *labels: str) -> float:
