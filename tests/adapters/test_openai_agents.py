@@ -13,9 +13,10 @@ import recollex
 import recollex.aio
 from recollex_engine.errors import InputError
 from tests.bindings.word_vectors import WordVectors
+from tests.imported_later import imported_later
 
-agents = pytest.importorskip("agents", reason="openai-agents is not installed")
-adapter = pytest.importorskip("recollex.adapters.openai_agents", reason="as above")
+agents = imported_later("agents", reason="openai-agents is not installed")
+adapter = imported_later("recollex.adapters.openai_agents", reason="as above")
 
 ITEMS = [
         {"role": "user", "content": "I moved to Oslo."},

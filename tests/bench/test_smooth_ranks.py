@@ -9,7 +9,7 @@ import pytest
 from bench.tables.lib.query_lists import Lists, lists
 from bench.tables.lib.smooth_ranks import Plan, fit
 
-optimize = pytest.importorskip("scipy.optimize", reason="scipy is in the extra bench")
+pytest.importorskip("scipy", reason="scipy is in the extra bench")
 
 
 def queries(generator: np.random.Generator, count: int, features: int = 3) -> Lists:
@@ -55,6 +55,7 @@ def naive(sets: list[Lists], v: list[float]) -> float:
 def test_the_loss_is_that_of_the_equations_and_its_slope_the_derivative(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    optimize: Any = pytest.importorskip("scipy.optimize")
     seen: dict[str, Any] = {}
     whole = optimize.minimize
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import openai
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,7 +15,10 @@ import recollex.aio
 from recollex.errors import InputError
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
+from tests.imported_later import imported_later
 from tests.scripted_llm import Step, scripted
+
+openai = imported_later("openai", reason="needs the extra: recollex[llm]")
 
 ROOT = Path(__file__).parents[2]
 SAID = st.sampled_from(["ok", "Hello.", "I keep bees.", "Where do I live?", "In Oslo."])

@@ -2,33 +2,34 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import hypothesis
 import pytest
-import requests
-import schemathesis
 from hypothesis import Phase
-from schemathesis.generation.feedback import FeedbackSources
-from schemathesis.pytest._test_builder import build_operation_test
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    negative_data_rejection,
-    response_schema_conformance,
-    status_code_conformance,
-    unsupported_method,
-)
 
 from recollex.http import openapi
 from recollex.http.application import ENDPOINTS
 from recollex.wire.methods import METHODS
 from tests.bindings.http.http_service import served
+from tests.imported_later import imported_later
+
+requests = imported_later("requests", reason="requests is not installed")
+schemathesis = imported_later("schemathesis", reason="schemathesis is not installed")
+checks = imported_later("schemathesis.specs.openapi.checks", reason="as above")
+building = imported_later("schemathesis.pytest._test_builder", reason="as above")
+feedback = imported_later("schemathesis.generation.feedback", reason="as above")
 
 RANDOM = int(os.environ.get("RECOLLEX_HTTP_EXAMPLES", "10"))
 """Random requests of each operation in the slow test; thousands of them find rarer errors."""
 
 DOCUMENT = openapi.document(ENDPOINTS, with_tokens=False)
-SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
+
+
+@cache
+def schema() -> Any:
+    return schemathesis.openapi.from_dict(DOCUMENT)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[requests.Session]:
+def session() -> Iterator[Any]:
     """Return what keeps connections, and does not look for a proxy at each request."""
     with requests.Session() as found:
         found.trust_env = False
@@ -51,21 +52,21 @@ def session() -> Iterator[requests.Session]:
 )
 @pytest.mark.parametrize("examples", [0, pytest.param(RANDOM, marks=pytest.mark.slow)])
 def test_answers_are_as_documented(
-    url: str, session: requests.Session, verb: str, path: str, examples: int
+    url: str, session: Any, verb: str, path: str, examples: int
 ) -> None:
-    """Each operation, as ``SCHEMA.parametrize()`` tests it.
+    """Each operation, as ``schema().parametrize()`` tests it.
 
     That would draw the requests of all operations while tests are collected: 8 s of CPU. examples:
     random requests beside those that cover each value and each error that the document names.
     """
-    operation = SCHEMA[path][verb]
-    test = build_operation_test(
-        config=SCHEMA.config,
+    operation = schema()[path][verb]
+    test = building.build_operation_test(
+        config=schema().config,
         operation=operation,
         test_func=answer_is_as_documented,
         explicit_settings=settings_of(examples),
         given_kwargs={},
-        feedback=FeedbackSources(),
+        feedback=feedback.FeedbackSources(),
     )
     test(url=url, session=session)
 
@@ -86,11 +87,11 @@ def answer_is_as_documented(url: str, session: requests.Session, case: Any) -> N
         session=session,
         checks=[
             schemathesis.checks.not_a_server_error,
-            status_code_conformance,
-            content_type_conformance,
-            response_schema_conformance,
-            negative_data_rejection,
-            unsupported_method,
+            checks.status_code_conformance,
+            checks.content_type_conformance,
+            checks.response_schema_conformance,
+            checks.negative_data_rejection,
+            checks.unsupported_method,
         ],
     )
 
