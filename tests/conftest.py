@@ -59,6 +59,24 @@ def nothing_calls_out():
     assert called == []
 
 
+LONGEST = (
+    "tests/bindings/http/test_http_schema.py",
+    "tests/test_wheel.py",
+    "tests/bindings/mcp/test_mcp_serving.py",
+    "tests/bindings/server/test_reader_pool.py",
+    "tests/bindings/test_serve.py",
+)
+"""Files that take longest and begin first: one that began last would leave a process idle."""
+
+
+def pytest_collection_modifyitems(items):
+    places = {file: place for place, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
+    if (entropy := sys.modules.get("hypothesis.internal.entropy")) is not None:
+        # Nothing here draws from NumPy's global generator, whose state takes .2 ms an example.
+        entropy.NP_RANDOM = entropy.NP_RANDOM or object()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Collect garbage seldom: what pytest holds of all tests is no garbage.
