@@ -57,28 +57,6 @@ def unpacked(words, width):
     return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :width].astype(int)
 
 
-def digits(q):
-    """The whole numbers of a turned query."""
-    step = np.float64(np.abs(q).max()) / 4.5
-    return np.clip(np.rint(q / step), -4, 3).astype(int) if step else np.zeros(len(q), int)
-
-
-def scale_of_turned(q):
-    """What makes a similarity of an estimate."""
-    q, d = q.astype(np.float64), digits(q)
-    along = sum((q * d).tolist())  # in order, as a loop adds
-    return sum((q * q).tolist()) / along if along > 0 else 0.0
-
-
-def estimates(vectors, query):
-    """What one bit a component says: the equation, with the whole numbers of the query."""
-    words, factors = signs_of(vectors)
-    q = turned(query)
-    d = digits(q)
-    whole = 2 * (unpacked(words, len(q)) @ d) - d.sum()
-    return whole.astype(np.float32) * factors
-
-
 def levels(q):
     """The odd whole numbers of a turned query: its signs, three where it is large."""
     q = q.astype(np.float64)
@@ -86,7 +64,14 @@ def levels(q):
     return np.where(q >= 0, 1, -1) * (1 + 2 * large)
 
 
-def estimates_by_levels(vectors, query):
+def scale_of_turned(q):
+    """What makes a similarity of an estimate."""
+    q = q.astype(np.float64)
+    along = sum((q * levels(q)).tolist())  # in order, as a loop adds
+    return sum((q * q).tolist()) / along if along > 0 else 0.0
+
+
+def estimates(vectors, query):
     """What one bit a component says of a query of four levels."""
     words, factors = signs_of(vectors)
     q = turned(query)

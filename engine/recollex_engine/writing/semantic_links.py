@@ -71,11 +71,11 @@ def semantic_links(
         part = slice(first - first_row, end - first_row)
         asked = (memory_of_row, allowed, first_scan, first, end, threshold, LIMIT)
         told = (found[part], weights[part], counts[part])
+        coded = codes, rows.code_step, rows.code_norm, rows.code_loss
         if first_row - first_scan > EXACT_ROWS:
-            likely_links(vectors, (bits, rows.code_factor), *asked, told)
+            likely_links(vectors, coded, (bits, rows.code_factor), *asked, told)
         else:
-            steps, norms, losses = rows.code_step, rows.code_norm, rows.code_loss
-            links(vectors, (codes, steps, norms, losses), *asked, told)
+            links(vectors, coded, *asked, told)
 
     if count < TOGETHER:
         compare(first_row, end_row)

@@ -1,32 +1,21 @@
-"""What one bit a component says about a similarity: an estimate from 48 bytes of a row of 384.
+"""What one bit a component says about a similarity: 48 bytes of a row of 384.
 
 A row is turned (`turn`), and the sign of each component kept: b in {-1, 1}. The turn is orthogonal
 and mixes all components, so the signs carry about as much of every component of any vector.
 With v and q turned, the estimate (Gao and Long, RaBitQ, SIGMOD 2024, section 3.2) is
     <v, q>  ~  <b, q> |v|^2 / <b, v>
 whose error does not depend on the direction of v; for vectors of length 1 and D = 384 its standard
-deviation is .038. Of q, three bits a component are used, d in -4..3 and q ~ t d, which makes it
-.040; a fourth bit took a third longer and gained as much as 64 more proposed rows.
-With S the sum of d where b = 1, <b, q> = t (2 S - sum d): whole numbers, so every processor agrees.
-As t is the same for all rows, what is compared is (2 S - sum d) |v|^2 / <b, v>.
+deviation is .038. Of q whole numbers are used, see `_query_levels`, which makes it .045.
 
 A row of width D is W = ceil(D / 64) words of 64 bits: bit j of word i is set where component
-64 i + j is not negative. The planes of a query are words too: bit p of each d, in two's complement.
+64 i + j is not negative.
 """
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
 
 from recollex_kernels.machine.jit import F32, U64, kernel
-from recollex_kernels.vectors._row_sums import MIXED, TOGETHER, WORD, lanes_of, row_sums, set_bits
 
-_SHORT = ir.IntType(16)
 _ROUNDS = 4
-_WIDEST = 4.5  # steps in a query's largest component: clipping these few helps the rest
-PLANES = 3
-"""Bits of a query's components."""
 
 
 @kernel
@@ -91,96 +80,3 @@ def encode_bits(turned: F32, out: U64) -> float:
                 word |= np.uint64(1) << np.uint64(j - 64 * i)
         out[i] = word
     return square / along if along > 0 else 0.0
-
-
-@kernel
-def _step(turned: F32) -> float:
-    largest = np.float32(0)
-    for j in range(turned.shape[0]):
-        largest = max(largest, abs(turned[j]))
-    return np.float64(largest) / _WIDEST
-
-
-@kernel
-def _digit(value: np.float32, step: float) -> int:
-    """Return d: a component in whole steps, in the range that `PLANES` bits can hold."""
-    if step == 0:
-        return 0
-    half = 1 << (PLANES - 1)
-    return int(min(half - 1.0, max(-1.0 * half, np.rint(np.float64(value) / step))))
-
-
-@kernel
-def scale_of(turned: F32) -> float:
-    """Return t = |q|^2 / <q, d> of a turned query: an estimate times it is a similarity.
-
-    It is 0 for a query of zeros. Cost: O(D).
-    """
-    step = _step(turned)
-    square, along = 0.0, 0.0
-    for j in range(turned.shape[0]):
-        q = np.float64(turned[j])
-        square += q * q
-        along += q * _digit(turned[j], step)
-    return square / along if along > 0 else 0.0
-
-
-@kernel
-def encode_planes(turned: F32, out_planes: U64) -> int:
-    """Fill the planes of a turned query and return the sum of its d.
-
-    They are repeated as the words of rows are: ``out_planes[p, j]`` is word j mod W of plane p.
-
-    Shapes: turned float32[D]; out_planes uint64[PLANES, TOGETHER * W]. Cost: O(D).
-    """
-    words = out_planes.shape[1] // TOGETHER
-    step = _step(turned)
-    total = 0
-    out_planes[:, :] = np.uint64(0)
-    for j in range(turned.shape[0]):
-        d = _digit(turned[j], step)
-        total += d
-        for p in range(PLANES):
-            out_planes[p, j // 64] |= np.uint64((d >> p) & 1) << np.uint64(j % 64)
-    for j in range(words, out_planes.shape[1]):
-        for p in range(PLANES):
-            out_planes[p, j] = out_planes[p, j - words]
-    return total
-
-
-def _counted(b: Any, word: Any, planes: list[Any]) -> Any:
-    """Return the sums of d over the set bits of each word: Horner's rule over the planes."""
-    total = b.neg(set_bits(b, b.and_(word, planes[-1])))
-    for plane in reversed(planes[:-1]):
-        total = b.add(b.add(total, total), set_bits(b, b.and_(word, plane)))
-    return total
-
-
-def _shuffled(b: Any, x: Any, y: Any, lanes: list[int]) -> Any:
-    return b.shuffle_vector(x, y, ir.Constant(lanes_of(WORD, len(lanes)), lanes))
-
-
-def _joined(b: Any, parts: list[Any], n: int) -> Any:
-    """Return two, or four, vectors of ``n`` lanes as one."""
-    while len(parts) > 1:
-        parts = [
-            _shuffled(b, parts[i], parts[i + 1], list(range(2 * n)))
-            for i in range(0, len(parts), 2)
-        ]
-        n *= 2
-    return parts[0]
-
-
-def _summed(b: Any, counts: list[Any]) -> Any:
-    """Return the sums of rows from what was counted in their words, in 16 bits each."""
-    shorts = [b.trunc(count, lanes_of(_SHORT, TOGETHER)) for count in counts]
-    low = _joined(b, shorts[:4], TOGETHER)
-    high = _joined(b, [*shorts[4:], *shorts[4:]], TOGETHER)
-    sums = _shuffled(b, low, high, [MIXED * row for row in range(TOGETHER)])
-    for i in range(1, MIXED):
-        sums = b.add(sums, _shuffled(b, low, high, [MIXED * row + i for row in range(TOGETHER)]))
-    return b.sext(sums, lanes_of(WORD, TOGETHER))
-
-
-plane_sums = row_sums(PLANES, _counted, _summed)
-"""Writes S of ``groups`` times `TOGETHER` rows, from ``first`` on, to the front of ``out``."""

@@ -1,8 +1,7 @@
 """Code that sums a count over the words of rows of bits, for a query that is planes of words.
 
-The caller says what is counted in a word: see `_one_bit` and `_query_levels`. Rows of 384
-components are summed eight at once in vector code, other widths a word at a time; the sums are the
-same.
+The caller says what is counted in a word: see `_query_levels`. Rows of 384 components are summed
+eight at once in vector code, other widths a word at a time; the sums are the same.
 """
 
 from collections.abc import Callable
@@ -61,14 +60,14 @@ def row_sums(
     planes: int,
     counted: Callable[[Any, Any, list[Any]], Any],
     summed: Callable[[Any, list[Any]], Any],
-    ahead: int = 0,
+    ahead: int,
 ) -> RowSums:
     """Return the intrinsic that writes the sum of what is counted in the words of each row.
 
     counted(b, words, query): the count of a word, or of each of `TOGETHER`, by ``planes``.
     summed(b, counts): int32 of each row from `MIXED` vectors of what was counted, where vector j
     holds words TOGETHER j to TOGETHER j + 7 of all rows. ahead: how many words ahead
-    to prefetch; 0 leaves it to the processor.
+    to prefetch.
     """
 
     def code(typing: Any, bits: Any, first: Any, groups: Any, query: Any, out: Any) -> Any:
@@ -94,7 +93,7 @@ def row_sums(
         ]
         with _BUILD.for_range(b, groups) as loop:
             group = b.gep(base, [b.mul(loop.index, LONG(TOGETHER * MIXED))])
-            for i in range(MIXED if ahead else 0):  # a cache line each
+            for i in range(MIXED):  # a cache line each
                 ask_for(b, b.gep(group, [LONG(ahead + TOGETHER * i)]), kept)
             counts = [
                 counted(b, _load(b, group, TOGETHER * i), own[i % (MIXED // 2)])

@@ -3,43 +3,31 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex_kernels
-from recollex_kernels.vectors._one_bit import PLANES, encode_planes, plane_sums
-from recollex_kernels.vectors._row_sums import TOGETHER
 from recollex_kernels.vectors.cascade import cascade_of_rows, cascade_top
 from tests.kernels.inputs import frozen, read_only
 from tests.kernels.unit_vectors import (
     bits,
     clustered,
     cosines_of,
-    digits,
     encoded,
     estimates,
-    estimates_by_levels,
     four_bit_estimates,
-    scale_of_turned,
     signs_of,
     turned,
-    unpacked,
 )
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")
 
 
-@numba.njit
-def sums_of(held, first, groups, planes, out):
-    plane_sums(held, first, groups, planes, out)
-
-
 def oracle(vectors, first, end, memory_of_row, allowed, query, floor, k, proposed, scored):
-    guess, better = estimates_by_levels(vectors, query), four_bit_estimates(vectors, query)
+    guess, better = estimates(vectors, query), four_bit_estimates(vectors, query)
     rows = [row for row in range(first, end) if allowed[memory_of_row[row]]]
     near = sorted(rows, key=lambda row: (-guess[row], row))[:proposed]
     near = sorted(near, key=lambda row: (-better[row], row))[:scored]
@@ -113,34 +101,6 @@ def test_a_turn_is_orthogonal_and_mixes_all_components(width):
     matrix = np.array([turned(row) for row in np.eye(width)])
     assert np.allclose(matrix @ matrix.T, np.eye(width), atol=1e-5)
     assert np.abs(matrix).max() < 1 if width > 8 else True
-
-
-@given(st.integers(0, 10**6), st.sampled_from([1, 2, 6, 7]), st.integers(1, 9))
-def test_sums_are_those_of_the_components_whose_bits_are_set(seed, words, groups):
-    rng = np.random.default_rng(seed)
-    rows = groups * TOGETHER
-    held = rng.integers(0, 2**64, (rows + 3, words), np.uint64)
-    if seed % 3 == 0:
-        held[:] = 2**64 - 1
-    query = rng.standard_normal(64 * words).astype(np.float32)
-    if seed % 5 == 0:
-        query[:] = -1
-    planes = np.empty((PLANES, TOGETHER * words), np.uint64)
-    total = encode_planes(query, planes)
-    d = digits(query)
-    out = np.empty(rows, np.int32)
-    sums_of(held, 3, groups, planes, out)
-    assert total == d.sum()
-    assert out.tolist() == (unpacked(held[3:], 64 * words) @ d).tolist()
-
-
-def test_estimates_err_by_less_than_a_twentieth():
-    vectors = clustered(3000, 384, 5)
-    query = read_only(vectors[7].astype(np.float32))
-    scale = scale_of_turned(turned(query))
-    apart = estimates(vectors, query) * scale - cosines_of(vectors, range(3000), query)
-    assert abs(apart.mean()) < 0.01
-    assert apart.std() < 0.05
 
 
 def test_rows_of_zeros_and_a_query_of_zeros_are_ranked_by_row():

@@ -3,13 +3,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.vectors._query_levels import PLANES, encode_levels, level_sums
+from recollex_kernels.vectors._query_levels import PLANES, encode_levels, level_sums, scale_of
 from recollex_kernels.vectors._row_sums import TOGETHER
 from tests.kernels.unit_vectors import (
     clustered,
     cosines_of,
-    estimates_by_levels,
+    estimates,
     levels,
+    scale_of_turned,
     turned,
     unpacked,
 )
@@ -54,11 +55,17 @@ def test_components_beyond_the_width_count_nothing(seed, width):
     assert (total - 2 * out).tolist() == [levels(query).sum()] * TOGETHER
 
 
+@given(st.integers(0, 10**6), st.sampled_from([8, 72, 384]))
+def test_a_scale_makes_similarities_of_estimates(seed, width):
+    query = np.random.default_rng(seed).standard_normal(width).astype(np.float32)
+    query *= seed % 5 > 0
+    assert scale_of(query) == scale_of_turned(query)
+
+
 def test_estimates_err_by_less_than_a_twentieth():
     vectors = clustered(3000, 384, 5)
     query = vectors[7].astype(np.float32)
-    q = turned(query)
-    scale = (q @ q) / (q @ levels(q))
-    apart = estimates_by_levels(vectors, query) * scale - cosines_of(vectors, range(3000), query)
+    scale = scale_of_turned(turned(query))
+    apart = estimates(vectors, query) * scale - cosines_of(vectors, range(3000), query)
     assert abs(apart.mean()) < 0.01
     assert apart.std() < 0.05

@@ -72,6 +72,7 @@ def found_likely(vectors, memory_of_row, allowed, first_scan, first_new, thresho
     counts = np.empty(n - first_new, np.int64)
     likely_links(
         bits(vectors),
+        encoded(vectors),
         tuple(frozen(part, part.dtype) for part in signs_of(vectors)),
         frozen(memory_of_row, np.uint32),
         frozen(allowed, np.uint8),
@@ -95,7 +96,7 @@ def likely_earlier(vectors, memory_of_row, allowed, first_scan, row, threshold, 
     scale = np.float64(np.float32(scale_of_turned(turned(query))))
     if not scale:
         return [], []
-    least = np.float32((threshold - 0.12) / scale)
+    least = np.float32((threshold - 0.135) / scale)
     best = {}
     for other in range(first_scan, row):
         memory, score = int(memory_of_row[other]), scores[other]
@@ -107,7 +108,7 @@ def likely_earlier(vectors, memory_of_row, allowed, first_scan, row, threshold, 
         for worst in sorted(best, key=lambda m: (-best[m], m))[limit:]:
             del best[worst]
         if len(best) == limit:
-            least = max(least, np.float32((np.float64(min(best.values())) - 0.12) / scale))
+            least = max(least, np.float32((np.float64(min(best.values())) - 0.135) / scale))
     order = sorted(best, key=lambda m: (-best[m], m))
     return order, [float(best[m]) for m in order]
 
