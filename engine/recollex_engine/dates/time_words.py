@@ -25,6 +25,12 @@ _COUNTING = frozenset(
 _NAMED, _COUNTED_HERE, _COUNTING_HERE = (
     frozenset(word.encode() for word in words) for words in (NAMED, _COUNTED, _COUNTING)
 )
+_SIGNS = {
+    word: _NAMED_BIT * (word in NAMED)
+    | _COUNTED_BIT * (word in _COUNTED)
+    | _COUNTING_BIT * (word in _COUNTING)
+    for word in NAMED | _COUNTED | _COUNTING
+}
 _LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
 _NO_DIGITS = bytes(code for code in range(256) if code not in b"0123456789")
 _YEAR = re.compile(
@@ -69,6 +75,11 @@ def time_signs(lower: str) -> int:
         signs |= _COUNTING_BIT
     numbered = data.translate(None, _NO_DIGITS) and _NUMBER(lower)
     return signs | _NUMBER_BIT if numbered else signs
+
+
+def time_signs_of_word(word: str) -> int:
+    """Return `time_signs` of a word of a-z."""
+    return _SIGNS.get(word, 0)
 
 
 def may_name_time(lower: str, signs: int) -> bool:

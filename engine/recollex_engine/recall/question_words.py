@@ -9,10 +9,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from recollex_engine.dates import time_words
-from recollex_engine.dates.time_words import time_signs
+from recollex_engine.dates.time_words import time_signs, time_signs_of_word
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.naming_words import ORDINARY, ROLES
-from recollex_engine.text.question_cues import signs_of, words_of
+from recollex_engine.text.question_cues import signs_of, signs_of_word, words_of
 
 ROLE = 1 << time_words.BITS
 """Sign of a word for a role, such as "user"."""
@@ -55,6 +55,23 @@ class QuestionWords(dict[str, Word]):
         self._analyzer = analyzer
 
     def __missing__(self, word: str) -> Word:
+        plain = word.isalpha() and len(word) <= _LONGEST  # as most are
+        found = self._plain(word) if plain else self._read(word)
+        if len(word) <= _LONGEST:
+            if len(self) >= _WORDS:
+                self.clear()
+            self[word] = found
+        return found
+
+    def _plain(self, word: str) -> Word:
+        """Read a word of a-z, as `_read` does."""
+        signs = signs_of_word(word) << CUES | time_signs_of_word(word)
+        if word in ROLES:
+            signs |= ROLE
+        term = self._analyzer.term(word)
+        return Word(term or None, None if word in ORDINARY else word, signs)
+
+    def _read(self, word: str) -> Word:
         terms = tuple(filter(None, self._analyzer.sequence(word)))
         words = words_of(word)
         names = tuple(words - ORDINARY)
@@ -64,14 +81,8 @@ class QuestionWords(dict[str, Word]):
         if word[-1].isdigit():
             signs |= DIGIT
         if len(terms) > 1 or len(names) > 1:
-            found = Word(terms, names, signs | SEVERAL)
-        else:
-            found = Word(terms[0] if terms else None, names[0] if names else None, signs)
-        if len(word) <= _LONGEST:
-            if len(self) >= _WORDS:
-                self.clear()
-            self[word] = found
-        return found
+            return Word(terms, names, signs | SEVERAL)
+        return Word(terms[0] if terms else None, names[0] if names else None, signs)
 
 
 @lru_cache(maxsize=_LANGUAGES)

@@ -144,6 +144,10 @@ text='who said the Grand Canyon?')
                 tokens.extend(map("".join, pairwise(word)))
         return tokens
 
+    def term(self, word: str) -> str | None:
+        """Return the token of a word of a-z, of up to `LONGEST_TERM` letters; see `sequence`."""
+        return self._lookup(word)
+
     def query(self, text: str) -> ParsedQuery:
         """Return the terms, phrases and bare text of a query.
 
@@ -202,12 +206,14 @@ class _Memo(dict[str, str | None]):
             word = _without_accents(word)
         if word in self._stops:
             return None
-        if self._eliding:
-            word = _ELISION.sub("", word)
-        word = _ENDING.sub("", word)
-        if word in self._stops:
-            return None
-        stem = word = word.replace("'", "").replace(",", "")
+        if "'" in word:
+            if self._eliding:
+                word = _ELISION.sub("", word)
+            word = _ENDING.sub("", word)
+            if word in self._stops:
+                return None
+            word = word.replace("'", "")
+        stem = word = word.replace(",", "")
         if self._stemmer is not None:
             with self._one_at_a_time:
                 stem = self._stemmer.stemWord(word) or word

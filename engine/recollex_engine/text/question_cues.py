@@ -170,6 +170,11 @@ def signs_of(folded: str) -> int:
     return signs
 
 
+def signs_of_word(word: str) -> int:
+    """Return `signs_of` a word of a-z."""
+    return _SIGNS.get(word, 0)
+
+
 def words_of(folded: str) -> set[str]:
     """Return the words of a text in lower case, without 's."""
     return {word.removesuffix("'s") for word in _WORD.findall(folded)}

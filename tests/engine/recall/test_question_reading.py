@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex_engine.dates import time_range
+from recollex_engine.dates.scanner import NAMED
 from recollex_engine.dates.time_range import find_range
 from recollex_engine.dates.time_words import may_hold_a_time
 from recollex_engine.recall import question_reading, question_words
@@ -79,6 +80,21 @@ def test_the_memo_of_words_is_bounded_and_long_words_are_not_kept(monkeypatch):
     for word in ("ann", "bo", "cy", "di", "x" * 40):
         assert memo[word].names == word
     assert list(memo) == ["di"]
+
+
+@settings(deadline=None, max_examples=400)
+@given(
+    st.sampled_from(sorted(question_words.ORDINARY | NAMED | {"user", "you", "caroline", "l", "q"}))
+    | st.text("abceghinorstuy", min_size=1, max_size=40),
+    st.sampled_from((ENGLISH, GERMAN, Analyzer("french"), Analyzer("none"))),
+)
+@example("user", ENGLISH)
+@example("we", ENGLISH)
+@example("last", GERMAN)
+@example("l" * 33, ENGLISH)
+def test_a_word_of_letters_says_what_the_whole_reading_finds_in_it(word, analyzer):
+    memo = question_words.QuestionWords(analyzer)
+    assert memo[word] == memo._read(word)
 
 
 class Asked:
