@@ -35,7 +35,7 @@ def cited_by_facts(view: View, world: int | None, trust: int, asked: Asked) -> C
         share = BM25 / sqrt(best BM25 * sum of the idf of the question's words)
 
     world, trust: as for `FactView`. Cost: 10 ns a fact after each write; 5 ns if a time is named;
-    the postings of the words; 40 us.
+    the postings of the words; 25 us.
     """
     if not view.op or not view.columns.surfaces.rows:
         return None
