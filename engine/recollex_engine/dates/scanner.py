@@ -329,7 +329,9 @@ class Scanner:
 def _beginnings(tokens: Tokens) -> list[int]:
     """Return the places of the tokens that an expression may begin with."""
     found = [i for i, text in enumerate(tokens.texts) if text in _BEGINNING]
-    return found + [i for i, kind in tokens.numbers.items() if kind in _NUMERIC]
+    if tokens.numbers:
+        found += [i for i, kind in tokens.numbers.items() if kind in _NUMERIC]
+    return found
 
 
 def _leads(texts: list[str], begins: list[int]) -> set[int]:
