@@ -94,9 +94,9 @@ class Bank:
 def check(bank, terms, idf, end, allowed, k):
     found, best = bank.search(terms, idf, end, allowed, k)
     scores = bank.scores(terms, idf)
-    order = [m for m in range(end) if allowed[m] and scores[m] > 0]
-    order = sorted(order, key=lambda m: (-scores[m], m))[:k]
-    assert found.tolist() == order
+    order = np.flatnonzero((allowed[:end] > 0) & (scores[:end] > 0))
+    order = order[np.argsort(-scores[order], kind="stable")][:k]  # of equal ones the first
+    assert found.tolist() == order.tolist()
     assert best.tobytes() == scores[order].tobytes()
 
 
