@@ -5,14 +5,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import mcp_types
-from mcp import Client
-from mcp.server.mcpserver import MCPServer
-
-from recollex.mcp.agents import Agents
-from recollex.mcp.server import make_server
-from recollex.mcp.stores import SharedFolder
 from tests.bindings.word_vectors import WordVectors
+from tests.imported_later import imported_later
+
+mcp = imported_later("mcp", reason="mcp is not installed")
+mcp_types = imported_later("mcp_types", reason="as above")
+ours = imported_later("recollex.mcp.server", reason="as above")
+opening = imported_later("recollex.mcp.agents", reason="as above")
+stores = imported_later("recollex.mcp.stores", reason="as above")
 
 
 @asynccontextmanager
@@ -25,21 +25,23 @@ async def connected(
     llm: Any = None,
     read_only: bool = False,
     **options: Any,
-) -> AsyncIterator[Client]:
+) -> AsyncIterator[Any]:
     """Give a client of a server of its own over the folder."""
     opened = {"embedder": WordVectors(), "llm": llm}
-    agents = Agents(lambda: SharedFolder(str(path), read_only=read_only, **opened), agent)
-    server: MCPServer[Any] = make_server(agents, read_only=read_only, **options)
+    agents = opening.Agents(
+        lambda: stores.SharedFolder(str(path), read_only=read_only, **opened), agent
+    )
+    server = ours.make_server(agents, read_only=read_only, **options)
     agents.start()
     try:
         info = mcp_types.Implementation(name=client, version="1")
-        async with Client(server, client_info=info, mode=mode) as talking:
+        async with mcp.Client(server, client_info=info, mode=mode) as talking:
             yield talking
     finally:
         agents.close()
 
 
-async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+async def called(client: Any, tool: str, **arguments: Any) -> dict[str, Any]:
     """Return what a tool answers as structured content; an error's text as "error"."""
     result = await client.call_tool(tool, arguments)
     (content,) = result.content

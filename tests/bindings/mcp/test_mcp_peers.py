@@ -13,13 +13,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="mcp is not installed")
-
-from mcp import Client
-from mcp.client.stdio import stdio_client
-
 import recollex
-from tests.bindings.mcp.test_mcp_serving import CODE, http_server, words
+from tests.bindings.mcp.small_servers import mcp
+from tests.bindings.mcp.test_mcp_serving import CODE, http_server, stdio, words
 
 pytestmark = pytest.mark.slow
 
@@ -117,7 +113,7 @@ def test_the_first_answer_comes_within_a_second_and_a_half(tmp_path: Path) -> No
 
     async def run() -> tuple[float, float]:
         started = time.perf_counter()
-        async with Client(stdio_client(words(str(tmp_path / "memory")))) as client:
+        async with mcp.Client(stdio.stdio_client(words(str(tmp_path / "memory")))) as client:
             await client.list_tools()
             listed = time.perf_counter() - started
             result = await client.call_tool("recall", {"query": "Who has a boat?"})

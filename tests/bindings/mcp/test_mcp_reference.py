@@ -9,14 +9,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("mcp", reason="mcp is not installed")
-
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
-
 import recollex
-from tests.bindings.mcp.small_servers import called, connected
+from tests.bindings.mcp.small_servers import called, connected, mcp
 from tests.bindings.word_vectors import WordVectors
+from tests.imported_later import imported_later
+
+stdio = imported_later("mcp.client.stdio", reason="mcp is not installed")
 
 ENTITY: dict[str, Any] = {
     "name": "Ann",
@@ -150,7 +148,7 @@ class Graph:
         return {"entities": found, "relations": touching}
 
 
-async def same(client: Client, oracle: Any, steps: list[tuple[str, dict[str, Any]]]) -> None:
+async def same(client: Any, oracle: Any, steps: list[tuple[str, dict[str, Any]]]) -> None:
     """Let both take the steps, and compare each answer and the graph at the end."""
     for tool, arguments in [*steps, ("read_graph", {})]:
         answered = await called(client, tool, **arguments)
@@ -219,7 +217,7 @@ def test_the_graph_is_recalled_and_keeps_its_past(tmp_path: Path) -> None:
 class Reference:
     """The reference server itself, over stdio."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Any) -> None:
         self._client = client
 
     async def call(self, tool: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -234,13 +232,13 @@ def test_the_nine_tools_equal_the_reference_server(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, dict[str, Any]]]
 ) -> None:
     folder = tmp_path_factory.mktemp("graph")
-    server = StdioServerParameters(
+    server = mcp.StdioServerParameters(
         command="mcp-server-memory", env={"MEMORY_FILE_PATH": str(folder / "memory.jsonl")}
     )
 
     async def run() -> None:
         async with (
-            Client(stdio_client(server)) as reference,
+            mcp.Client(stdio.stdio_client(server)) as reference,
             connected(folder / "memory", reference=True) as client,
         ):
             await same(client, Reference(reference), steps)

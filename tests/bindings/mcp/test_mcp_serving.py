@@ -9,23 +9,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
-pytest.importorskip("mcp", reason="mcp is not installed")
-
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
-
 import recollex
 from recollex.cli import main
 from tests.bindings.command_line import Shell
-from tests.bindings.mcp.small_servers import called
+from tests.bindings.mcp.small_servers import called, mcp
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
+from tests.imported_later import imported_later
+
+stdio = imported_later("mcp.client.stdio", reason="mcp is not installed")
+streaming = imported_later("mcp.client.streamable_http", reason="as above")
+requesting = imported_later("mcp.shared._httpx_utils", reason="as above")
 
 CODE = "import sys; from recollex.cli import main; sys.exit(main(sys.argv[1:]))"
 TOKENS = """
@@ -44,9 +43,9 @@ LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 HEADERS = {"Accept": "application/json, text/event-stream"}
 
 
-def words(*arguments: str) -> StdioServerParameters:
+def words(*arguments: str) -> Any:
     command = ["-W", "ignore", "-c", CODE, "mcp", *arguments]
-    return StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
+    return mcp.StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
 
 
 @pytest.fixture
@@ -58,7 +57,7 @@ def memory(tmp_path: Path) -> Path:
 
 def test_the_real_client_talks_over_stdio(memory: Path) -> None:
     async def run(mode: str) -> None:
-        async with Client(stdio_client(words(str(memory))), mode=mode) as client:
+        async with mcp.Client(stdio.stdio_client(words(str(memory))), mode=mode) as client:
             assert client.server_info.name == "recollex"
             assert len((await client.list_tools()).tools) == 13
             got = await called(client, "get", id="boat")
@@ -76,10 +75,10 @@ def test_the_real_client_talks_over_stdio(memory: Path) -> None:
 
 def test_a_client_of_a_server_reads_and_writes(tmp_path: Path) -> None:
     async def run(address: str) -> None:
-        async with Client(stdio_client(words(address, "--agent", "ann"))) as client:
+        async with mcp.Client(stdio.stdio_client(words(address, "--agent", "ann"))) as client:
             await called(client, "retain", text="Ann has a boat.", id="boat")
             assert "boat" in (await called(client, "recall", query="boat"))["text"]
-        async with Client(stdio_client(words(address, "--read-only"))) as client:
+        async with mcp.Client(stdio.stdio_client(words(address, "--read-only"))) as client:
             assert "retain" not in {tool.name for tool in (await client.list_tools()).tools}
 
     with serving(recollex.open(tmp_path / "memory", embedder=WordVectors())) as server:
@@ -112,8 +111,10 @@ def test_the_engine_is_imported_for_the_first_call_that_needs_it(
 ) -> None:
     async def run(call: bool) -> str:
         command = ["-W", "ignore", "-c", HEAVY, str(tmp_path / "heavy"), "mcp", str(memory)]
-        server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
-        async with Client(stdio_client(server)) as client:
+        server = mcp.StdioServerParameters(
+            command=sys.executable, args=command, env=dict(os.environ)
+        )
+        async with mcp.Client(stdio.stdio_client(server)) as client:
             assert len((await client.list_tools()).tools) == 13
             assert (await client.list_prompts()).prompts and (
                 await client.list_resources()
@@ -155,8 +156,10 @@ def test_http_asks_for_a_token(memory: Path, tmp_path: Path) -> None:
             bearer = {"Authorization": f"Bearer {secret}"}
             for mode in ("auto", "legacy"):
                 async with (
-                    create_mcp_http_client(headers=bearer) as http,
-                    Client(streamable_http_client(address, http_client=http), mode=mode) as client,
+                    requesting.create_mcp_http_client(headers=bearer) as http,
+                    mcp.Client(
+                        streaming.streamable_http_client(address, http_client=http), mode=mode
+                    ) as client,
                 ):
                     got = await called(client, "get", id="boat")
                     assert (wrong in got["error"]) if wrong else got["memory"]["id"] == "boat"

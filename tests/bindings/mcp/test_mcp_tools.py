@@ -8,14 +8,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("mcp", reason="mcp is not installed")
-
-from mcp import Client, MCPError
-from mcp_types import INVALID_PARAMS
-
 import recollex
-from recollex.mcp.stores import SharedFolder
-from tests.bindings.mcp.small_servers import called, connected
+from tests.bindings.mcp.small_servers import called, connected, mcp, mcp_types, stores
 from tests.bindings.word_vectors import WordVectors
 from tests.scripted_llm import Step, scripted
 
@@ -26,7 +20,7 @@ EPISODIC = {
 READING = {"recall", "get", "history", "facts", "timeline", "think"} | EPISODIC
 
 
-def talk(path: Path, work: Callable[[Client], Awaitable[Any]], **options: Any) -> Any:
+def talk(path: Path, work: Callable[[Any], Awaitable[Any]], **options: Any) -> Any:
     async def run() -> Any:
         async with connected(path / "memory", **options) as client:
             return await work(client)
@@ -36,7 +30,7 @@ def talk(path: Path, work: Callable[[Client], Awaitable[Any]], **options: Any) -
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 def test_a_memory_is_retained_recalled_corrected_and_forgotten(tmp_path: Path, mode: str) -> None:
-    async def work(client: Client) -> None:
+    async def work(client: Any) -> None:
         made = await called(
             client, "retain", text="Ann has a boat.", event_at="2024-05-01", tags=["home"]
         )
@@ -57,7 +51,7 @@ def test_a_memory_is_retained_recalled_corrected_and_forgotten(tmp_path: Path, m
 
 
 def test_errors_name_the_bound_and_the_value(tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
+    async def work(client: Any) -> None:
         for tool, arguments, expected in (
             ("get", {"id": "nope"}, "has no memory with id 'nope'"),
             ("history", {"id": "nope"}, "'nope'"),
@@ -85,7 +79,7 @@ def test_facts_and_the_timeline(tmp_path: Path) -> None:
         agent.retain("Ann sold her boat.", event_at="2024-02-01T00:00:00Z")
         agent.retain("Ann bought a boat.", event_at="2021-02-01T00:00:00Z")
 
-    async def work(client: Client) -> None:
+    async def work(client: Any) -> None:
         found = await called(client, "facts", subject="Ann")
         assert [each["object"] for each in found["facts"]] == ["Oslo"]
         assert "Ann lives_in Oslo from 2023-01-01" in found["text"]
@@ -110,7 +104,7 @@ def test_the_past_is_asked(tmp_path: Path) -> None:
         for day, text in enumerate(["Carol runs the maps team.", "Dana runs the maps team."], 1):
             agent.retain(text, id="lead", recorded_at=f"2024-05-0{day}T00:00:00Z")
 
-    async def work(client: Client) -> None:
+    async def work(client: Any) -> None:
         query = {"query": "Who runs the maps team?", "as_recorded": "2024-05-01T12:00"}
         assert "Carol" in (await called(client, "recall", **query))["text"]
         then = await called(client, "get", id="lead", as_recorded="2024-05-01T12:00")
@@ -120,7 +114,7 @@ def test_the_past_is_asked(tmp_path: Path) -> None:
 
 
 def test_it_thinks_with_a_model_and_shows_its_memories_without(tmp_path: Path) -> None:
-    async def ask(client: Client) -> dict[str, Any]:
+    async def ask(client: Any) -> dict[str, Any]:
         await called(client, "retain", text="Ann has a red boat in Oslo.", id="boat")
         return await called(client, "think", question="Who has a red boat in Oslo?")
 
@@ -136,7 +130,7 @@ def test_it_thinks_with_a_model_and_shows_its_memories_without(tmp_path: Path) -
 
 
 def test_a_read_only_server_offers_what_reads(tmp_path: Path) -> None:
-    async def names(client: Client) -> set[str]:
+    async def names(client: Any) -> set[str]:
         prompts = {each.name for each in (await client.list_prompts()).prompts}
         assert prompts >= {"known_about", "newest"}
         assert ("remember" in prompts) is not read_only
@@ -149,7 +143,7 @@ def test_a_read_only_server_offers_what_reads(tmp_path: Path) -> None:
 
 
 def test_tools_say_whether_they_change_anything(tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
+    async def work(client: Any) -> None:
         for tool in (await client.list_tools()).tools:
             assert tool.annotations is not None and tool.description
             assert tool.annotations.read_only_hint is (tool.name in READING)
@@ -159,10 +153,10 @@ def test_tools_say_whether_they_change_anything(tmp_path: Path) -> None:
 
 
 def test_each_client_has_its_own_agent_if_asked(tmp_path: Path) -> None:
-    async def tell(client: Client) -> None:
+    async def tell(client: Any) -> None:
         await called(client, "retain", text="Ann has a boat.")
 
-    async def ask(client: Client) -> str:
+    async def ask(client: Any) -> str:
         return str((await called(client, "recall", query="boat"))["text"])
 
     for mode in ("legacy", "auto"):
@@ -174,7 +168,7 @@ def test_each_client_has_its_own_agent_if_asked(tmp_path: Path) -> None:
 
 
 def test_resources_show_the_agent_and_its_memories(tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
+    async def work(client: Any) -> None:
         await called(client, "retain", text="Ann has a boat.", id="a/b 1")
 
         async def read(uri: str) -> Any:
@@ -190,14 +184,14 @@ def test_resources_show_the_agent_and_its_memories(tmp_path: Path) -> None:
         one = await read("recollex://agents/default/memories/a%2Fb%201")
         assert one["memory"]["text"] == "Ann has a boat." and len(one["history"]) == 1
         for wrong in ("recollex://agents/other", "recollex://agents/default/memories/nope"):
-            with pytest.raises(MCPError, match=r"other|nope"):
+            with pytest.raises(mcp.MCPError, match=r"other|nope"):
                 await client.read_resource(wrong)
 
     talk(tmp_path, work)
 
 
 def test_prompts_hold_what_is_known(tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
+    async def work(client: Any) -> None:
         await called(client, "retain", text="Ann has a boat.")
         for name, arguments in (("known_about", {"topic": "boats"}), ("newest", {})):
             prompt = await client.get_prompt(name, arguments)
@@ -209,16 +203,16 @@ def test_prompts_hold_what_is_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_prompt_that_cannot_be_made_says_why(tmp_path: Path, mode: str) -> None:
-    async def work(client: Client) -> None:
+    async def work(client: Any) -> None:
         for name, arguments, said in (
             ("nope", {}, "['known_about', 'newest', 'remember'], got 'nope'"),
             ("known_about", {"about": "x"}, "needs 'topic', got ['about']"),
             ("known_about", {"topic": "a" * 20_001}, "20,001"),
             ("known_about", {"topic": ""}, "query"),
         ):
-            with pytest.raises(MCPError) as raised:
+            with pytest.raises(mcp.MCPError) as raised:
                 await client.get_prompt(name, arguments)
-            assert raised.value.error.code == INVALID_PARAMS
+            assert raised.value.error.code == mcp_types.INVALID_PARAMS
             assert said in raised.value.error.message.replace("20001", "20,001")
 
     talk(tmp_path, work, mode=mode)
@@ -242,17 +236,17 @@ def test_two_servers_write_one_agent(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_left_when_nothing_is_written(tmp_path: Path) -> None:
-    stores = SharedFolder(str(tmp_path / "memory"), read_only=False, embedder=WordVectors())
-    assert stores.reading("default").count() == 0
-    stores.write("default", lambda agent: agent.retain("Ann has a boat."))
-    assert stores.reading("default").count() == 1
-    stores.close()
+    opened = stores.SharedFolder(str(tmp_path / "memory"), read_only=False, embedder=WordVectors())
+    assert opened.reading("default").count() == 0
+    opened.write("default", lambda agent: agent.retain("Ann has a boat."))
+    assert opened.reading("default").count() == 1
+    opened.close()
     with recollex.open(tmp_path / "memory", embedder=WordVectors()) as store:
         assert store.agent("default").count() == 1
 
 
 def test_what_is_retained_has_the_source_of_the_server(tmp_path: Path) -> None:
-    async def work(client: Client) -> None:
+    async def work(client: Any) -> None:
         await called(client, "retain", text="Ann has a boat.")
         found = await called(client, "recall", query="boat")
         assert "; source: assistant]" in found["text"]
@@ -269,7 +263,7 @@ def test_the_episodic_tools_are_those_of_an_agent(tmp_path: Path) -> None:
         gist = agent.retain("Ann bought three cows.", id="cows")
         agent.facts.add("Ann", "bought", "cows", evidence=gist, valid="in May 2024")
 
-    async def work(client: Client) -> None:
+    async def work(client: Any) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert schemas.keys() - {"output_answer"} == EPISODIC <= tools.keys()
         for name in EPISODIC:
