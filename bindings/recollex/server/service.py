@@ -291,7 +291,7 @@ class Service:
             raise OverloadedError(f"{waiting:,} calls wait already", delay)
         seconds = call.deadline - call.entered_at
         call.timer = self._loop.call_later(seconds, self._late, call)
-        if sole:  # opens the agent in this process, so that the next call runs inline
+        if sole or brief:  # opens the agent in this process, so that the next call runs inline
             self._workers.put(call)
         else:
             self._put(call)

@@ -257,6 +257,23 @@ def test_look_ups_and_a_lone_clients_recalls_are_done_where_they_were_read(
         until(lambda: at_once() and at_once())
 
 
+def test_a_look_up_opens_the_agent_where_the_next_is_done(tmp_path: Path) -> None:
+    """Readers that had opened it would be asked for each: five times the work."""
+    with recollex.open(tmp_path / "memory", embedder=recollex.GivenVectors(VECTOR.size)) as store:
+        fill(store.agent("alice"))
+    noting = Noting()
+    with (
+        reading(tmp_path, count=1, observer=noting) as server,
+        recollex.connect(server.addresses[0]) as store,
+    ):
+        alice = store.agent("alice")  # a reader opened it for this
+        first, second = alice.get("m1"), alice.get("m1")
+        assert first == second
+        until(lambda: [name for name, _ in noting.threads].count("get") == 2)
+        worker, loop = (thread.name for name, thread in noting.threads if name == "get")
+        assert worker.startswith("recollex read") and "(run)" in loop
+
+
 def children(pid: int) -> list[int]:
     found = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for each in found for child in each.read_text().split()]
