@@ -12,11 +12,13 @@ Check: before the clock starts, the server answers every question as the embedde
 every peer gives back the bytes that it was sent.
 
 Server and clients are two processes; the load of 16 clients comes from one process
-(`bench.lib.server_load`). The server's telemetry is on, as in `recollex serve`. No model runs: a
-text's vector is the mean of its words' vectors (`bench.lib.chat.WordVectors`). A recall's time
-includes reading its memories, up to 512 tokens, which is about 2 KB of text. "small" is `get` of
-one memory. The same loops also exchange 2 KB with a bare asyncio echo, FastAPI and gRPC
-(`bench.lib.server_peers`); recollex's own row there is a `get` whose answer is 2 KB.
+(`bench.lib.server_load`), once the server's reader processes are ready. "server CPU" is that of the
+server and its readers, for one answer: on a shared machine it varies less than a rate. The server's
+telemetry is on, as in `recollex serve`. No model runs: a text's vector is the mean of its words'
+vectors (`bench.lib.chat.WordVectors`). A recall's time includes reading its memories, up to 512
+tokens, which is about 2 KB of text. "small" is `get` of one memory. The same loops also exchange
+2 KB with a bare asyncio echo, FastAPI and gRPC (`bench.lib.server_peers`); recollex's own row there
+is a `get` whose answer is 2 KB.
 
 The time that a server adds to a recall is the difference between two programs: one asks the server,
 and one has opened the store. So the two take turns in blocks of 50 questions, which are the same
@@ -100,6 +102,9 @@ def serve(folder: str, path: str) -> None:
         opener = Opener("bench.server:reading", {"folder": folder}, os.cpu_count() or 1)
         store = recollex.open(folder, embedder=WordVectors())
         async with Server(store, opener=opener, observer=Telemetry()) as server:
+            pool = server.service.reader_pool
+            while pool is not None and len(pool) < opener.count:
+                await asyncio.sleep(0.05)
             await server.listen(f"unix://{path}")
             freeze_heap()
             await stopping.wait()
@@ -172,20 +177,20 @@ def listed(agent: Any, question: str) -> list[Any]:
 
 
 def small(folder: Path, questions: list[str]) -> dict[str, Any]:
-    with served(folder) as (path, _):
+    with served(folder) as (path, process):
         with recollex.connect(f"unix://{path}") as store:
             ids = [memory.id for memory in store.agent(AGENT).list(limit=QUESTIONS)]
         gets = [request(7, "get", AGENT, {"id": id}, {}) for id in ids]
         return {
-            "get": loaded(path, gets),
-            "ping": loaded(path, [request(7, "ping", None, {}, {})]),
+            "get": loaded(path, process, gets),
+            "ping": loaded(path, process, [request(7, "ping", None, {}, {})]),
         }
 
 
 def recalls(folder: Path, questions: list[str]) -> dict[str, Any]:
-    with served(folder) as (path, _):
-        loaded(path, asked(questions))  # warm
-        return loaded(path, asked(questions))
+    with served(folder) as (path, process):
+        loaded(path, process, asked(questions))  # warm
+        return loaded(path, process, asked(questions))
 
 
 def fairness(folder: Path, questions: list[str]) -> dict[str, Any]:
@@ -193,8 +198,8 @@ def fairness(folder: Path, questions: list[str]) -> dict[str, Any]:
     with served(folder) as (path, process):
         others = CLIENTS - 1
         requests = asked(questions)
-        loaded(path, requests, others)
-        alone = loaded(path, requests, others)
+        loaded(path, process, requests, others)
+        alone = loaded(path, process, requests, others)
         before = memory_of(process)
         with greeted(path) as greedy:
             greedy.setblocking(True)
@@ -205,7 +210,7 @@ def fairness(folder: Path, questions: list[str]) -> dict[str, Any]:
             thread = threading.Thread(target=send_until_closed, args=(greedy, everything))
             thread.start()
             time.sleep(0.5)
-            beside = loaded(path, requests, others)
+            beside = loaded(path, process, requests, others)
             after = memory_of(process)
             greedy.shutdown(socket.SHUT_RDWR)
             thread.join()
@@ -229,11 +234,11 @@ def peers(folder: Path, questions: list[str]) -> dict[str, Any]:
                     assert exchange() == server_peers.PAYLOAD
                     one = percentiles(timed(exchange, EXCHANGES))
                 found[name] = {"us": one, "a_second": rate_of(name, path)}
-    with served(folder) as (path, _):
+    with served(folder) as (path, process):
         with recollex.connect(f"unix://{path}") as store:
             agent = store.agent(AGENT)
             one = percentiles(timed(lambda: agent.get(LONG).text, EXCHANGES))
-        many = loaded(path, [request(7, "get", AGENT, {"id": LONG}, {})])
+        many = loaded(path, process, [request(7, "get", AGENT, {"id": LONG}, {})])
         found["recollex"] = {"us": one, "a_second": many["a_second"]}
     return found
 
@@ -277,11 +282,23 @@ def asked(questions: list[str]) -> list[bytes]:
     ]
 
 
-def loaded(path: str, requests: list[bytes], clients: int = CLIENTS) -> dict[str, Any]:
+def loaded(
+    path: str, process: int, requests: list[bytes], clients: int = CLIENTS
+) -> dict[str, Any]:
+    before = cpu_of(process)
     rate, times = server_load.load(
         lambda: greeted(path), requests, server_load.Messages, clients, SECONDS
     )
-    return {"a_second": rate, "ms": percentiles(times), "clients": clients}
+    each = (cpu_of(process) - before) / len(times) * 1e6
+    return {"a_second": rate, "ms": percentiles(times), "clients": clients, "server_us": each}
+
+
+def cpu_of(process: int) -> float:
+    """Return the seconds of CPU that a server and its reader processes have taken."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    stats = [Path(f"/proc/{each}/stat").read_text() for each in (process, *children)]
+    ticks = (stat.rpartition(")")[2].split()[11:13] for stat in stats)
+    return sum(int(user) + int(system) for user, system in ticks) / os.sysconf("SC_CLK_TCK")
 
 
 def greeted(path: str) -> socket.socket:
@@ -367,7 +384,12 @@ def page(parts: dict[str, Any]) -> Page:
 
 def loads(name: str, found: dict[str, Any]) -> dict[str, Any]:
     """Return the row of one load by many clients."""
-    return {"requests": name, "a second": found["a_second"], **found["ms"]}
+    return {
+        "requests": name,
+        "a second": found["a_second"],
+        **found["ms"],
+        "server CPU, us": found["server_us"],
+    }
 
 
 if __name__ == "__main__":
