@@ -184,7 +184,9 @@ def test_the_second_process_needs_neither_model_nor_caller(tmp_path: Path) -> No
     command = (
         "from recollex.cli.warmup import compile_words; compile_words()\n"
         "from recollex_kernels.vectors.cascade import cascade_top\n"
+        "from recollex_kernels.wire.message import value_end\n"
         "assert cascade_top.signatures"  # which large agents need
+        "\nassert value_end.signatures"  # and servers
     )
     paths = os.pathsep.join(path for path in sys.path if path)
     run = subprocess.run(

@@ -5,7 +5,7 @@ core. Nearly all of that work is in two halves of about equal size: keyword sear
 that only the papers' presets call; and vector search with ranking. So a second process compiles the
 first half, with made-up vectors and no model, while this one compiles the other; both keep what
 they compiled in one folder. Then this process runs everything, and compiles what is still missing;
-beside it the second compiles what only large agents need.
+beside it the second compiles what only large agents and servers need.
 """
 
 import os
@@ -31,6 +31,7 @@ from recollex.cli import relax_garbage_collector
 from recollex.cli.demo.conversation import turns
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say, show
+from recollex.server.framing import prepare
 from recollex_engine.agents.counting import unwarned
 from recollex_engine.ranking.presets import PRESETS
 from recollex_engine.text.token_counter import fetch_vocabulary
@@ -149,6 +150,7 @@ def warm(
         if not only_default:
             go_on()
             search_large()
+            prepare()
         return model
 
 
@@ -166,10 +168,10 @@ def _run_rest(agent: recollex.Agent, go_on: Callable[[], None]) -> None:
 
 
 def compile_words(*, only_default: bool = False) -> None:
-    """Run keyword search, the papers' presets and a large agent once, for the second process.
+    """Run keyword search, the presets, a large agent and a server's framing, each once.
 
-    only_default: keyword search and the temporal arm alone. It writes `ONE` after each kernel, and
-    `HALF` before the large agent.
+    For the second process. only_default: keyword search and the temporal arm alone. It writes `ONE`
+    after each kernel, and `HALF` before the large agent.
     """
     relax_garbage_collector()
     vector = np.ones(8, np.float32)
@@ -196,6 +198,7 @@ def compile_words(*, only_default: bool = False) -> None:
         os.write(1, HALF)
         if not only_default:
             search_large()
+            prepare()
 
 
 def search_large() -> None:
