@@ -27,7 +27,7 @@ import shutil
 import sys
 import time
 import zlib
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -41,6 +41,8 @@ from numba.core.compiler import CompileResult
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
+
+from recollex_kernels.machine.lazy_library import lazily
 
 ROOT = Path(__file__).parents[1]
 """The folder of all kernels, named as their package is."""
@@ -309,17 +311,19 @@ class KernelCache(_Cache):
         _RUNTIME.initialize(target_context)
         for folder in self._folders:
             if (stored := folder.load(self._kernel, str(sig))) is not None:
-                return _REBUILD(target_context, *stored)
+                with lazily(target_context.codegen()) if self._called_by_kernels else nullcontext():
+                    return _REBUILD(target_context, *stored)
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the compiled code of a signature, unless it holds addresses of this process."""
         movable = not _HOLDS_ADDRESSES(data) and all(part.can_cache for part in data.lifted)
         if movable and self._own is not None:
-            (name, kind, (machine_code, code)), *others = data._reduce()
+            library, *others = data._reduce()
             if not self._called_by_kernels:
-                code = _names_of(data.fndesc)
-            self._own.save(self._kernel, str(sig), ((name, kind, (machine_code, code)), *others))
+                name, kind, (machine_code, _) = library
+                library = name, kind, (machine_code, _names_of(data.fndesc))
+            self._own.save(self._kernel, str(sig), (library, *others))
 
     def enable(self) -> None:
         """Do nothing: the cache is never off."""

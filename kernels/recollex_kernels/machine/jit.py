@@ -17,6 +17,7 @@ from recollex_kernels.machine.compiled_code import (
     folder_of_user,
     folder_of_wheel,
 )
+from recollex_kernels.machine.lazy_library import TreeCompiler
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -88,7 +89,7 @@ def kernel(function: Function) -> Function:
     `f(x, 1)`, and they are the same.
     """
     by_python = _compiled(function, "")
-    part = cache(lambda: _compiled(function, "+", no_cpython_wrapper=True, no_cfunc_wrapper=True))
+    part = cache(lambda: _compiled(function, "+", no_cpython_wrapper=True))
 
     def get_call_template(arguments: Any, named: Any) -> Any:
         kinds = {name: _UNLITERAL(kind) for name, kind in named.items()}
@@ -101,7 +102,8 @@ def kernel(function: Function) -> Function:
 
 def _compiled(function: Any, mark: str, **options: Any) -> Any:
     """Return what compiles a function, and keeps its code under its name and ``mark``."""
-    compiled: Any = _NJIT(nogil=True, error_model="numpy", **options)(function)
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    compiled: Any = _NJIT(pipeline_class=TreeCompiler, **options)(function)
     module, _, name = function.__module__.partition(".")
     if module == ROOT.name and function.__closure__ is None:
         compiled._cache = KernelCache(
