@@ -1,5 +1,6 @@
 import gc
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -205,7 +206,7 @@ def test_a_reader_that_leaves_early_is_no_error(shell: Shell, store: str) -> Non
         [sys.executable, "-c", code, "export", store],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={"PYTHONPATH": ":".join(sys.path)},
+        env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
     )
     assert export.stdout and export.stderr
     export.stdout.close()
