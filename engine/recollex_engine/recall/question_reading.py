@@ -79,9 +79,8 @@ def _read_words(analyzer: Analyzer, text: str) -> tuple[Cues, ParsedQuery, bool]
     found = {*names}
     found.discard(None)
     named = naming(text, found, signs & ROLE != 0)
-    if '"' in text or (
-        signs & DIGIT and _JOINED(text)
-    ):  # it has phrases, or a term of several words: "3.5"
+    joined = signs & DIGIT and _JOINED(text)  # a term of several words: "3.5"
+    if joined or '"' in text:
         parsed = analyzer.query(text)
     else:
         parsed = ParsedQuery(tuple(filter(None, dict.fromkeys(terms))), (), text)
