@@ -81,7 +81,7 @@ def settings_of(examples: int) -> hypothesis.settings:
     )
 
 
-def answer_is_as_documented(url: str, session: requests.Session, case: Any) -> None:
+def answer_is_as_documented(url: str, session: Any, case: Any) -> None:
     case.call_and_validate(
         base_url=url,
         session=session,
