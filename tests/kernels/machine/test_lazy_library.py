@@ -28,24 +28,22 @@ def root(x):
 def higher(x):
     return 2 * root(x) + leaf(x)
 """
-ROOT = """
-from recollex_kernels.toy import root
-print(root(1.0))
+RAISES = """
 try:
-    root(-1.0)
+    {0}(-1.0)
 except ValueError as wrong:
     print(wrong)
 """
+ROOT = """
+from recollex_kernels.toy import root
+print(root(1.0))
+""" + RAISES.format("root")
 HIGHER = """
 from recollex_kernels.machine.jit import each_compiled
 from recollex_kernels.toy import higher
 with each_compiled(lambda: print("compiled")):
     print(higher(2.0))
-try:
-    higher(-1.0)
-except ValueError as wrong:
-    print(wrong)
-"""
+""" + RAISES.format("higher")
 OTHERS = """
 import numba
 import numpy as np
