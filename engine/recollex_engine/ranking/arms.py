@@ -5,20 +5,21 @@ Every arm searches only the memories that pass the question's filters, so a filt
 the quality of the list.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.schema import NONE
 from recollex_engine.ranking.scratch import WordScratch
 from recollex_engine.state.hnsw import PROPOSED
 from recollex_engine.state.view import View, share
 from recollex_kernels.vectors.cascade import cascade_top
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
 from recollex_kernels.words.keyword import search_words
-from recollex_kernels.words.postings import documents_of_all, phrase_rows
+from recollex_kernels.words.phrases import documents_holding
 
 Mask: TypeAlias = npt.NDArray[np.uint8]
 """uint8[memories]: 1 for each memory that may be returned."""
@@ -70,28 +71,20 @@ class ArmList:
         return ArmList(self.memories[:count], self.scores[:count], self.rows[:count])
 
 
-def holding(view: View, phrase: npt.NDArray[np.uint32], allowed: Mask) -> npt.NDArray[np.uint32]:
-    """Return the memories of ``allowed`` with a passage that holds a phrase: ascending, each once.
+def holding(
+    view: View, phrases: Sequence[Sequence[int]], allowed: Mask
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """Return the memories of ``allowed`` that hold a phrase, ascending, and how many each holds.
 
-    A phrase is a sequence of terms; NONE in it is the place of any stop word. Cost: the postings
-    of its terms, the passages of the memories that hold all terms (not needed for a single term),
-    and the tail.
+    A phrase is a sequence of terms, which stand in one passage; NONE in it is the place of any stop
+    word. Cost: the postings of the terms, the passages of the memories that hold all terms of a
+    phrase (not needed for a single term), and the tail.
     """
-    terms = phrase[phrase != NONE]
-    tail = np.arange(view.indexed_memories, view.memories, dtype=np.uint32)
-    if len(terms):
-        lists, end = view.posting_lists, view.memories
-        parts = [documents_of_all(lists, s, terms, end) for s in range(len(lists))]
-    else:  # only stop words: no posting list limits the memories
-        parts = [np.arange(view.indexed_memories, dtype=np.uint32)]
-    unsure = [tail] if len(phrase) == len(terms) == 1 else [*parts, tail]
-    rows = rows_of(view, np.concatenate(unsure))
-    offsets, forward = view.buffer("term_offset"), view.buffer("term")
-    held = view.memory_of_row[rows[phrase_rows(offsets, forward, rows, phrase) == 1]]
-    sure = parts if len(unsure) == 1 else []
-    memories: npt.NDArray[np.uint32] = np.unique(np.concatenate([*sure, held]))
-    admitted: npt.NDArray[np.uint32] = memories[allowed[memories] == 1]
-    return admitted
+    words = np.array(list(chain.from_iterable(phrases)), _U32)
+    ends = np.array(list(accumulate(map(len, phrases))), np.int64)
+    return documents_holding(
+        view.posting_lists, view.text_places, words, ends, view.memories, allowed
+    )
 
 
 def rows_of(view: View, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:

@@ -5,6 +5,7 @@ It runs while the model computes the question's vector.
 
 import time
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -174,28 +175,24 @@ def _search_quotes(view: View, parsed: ParsedQuery, allowed: Mask) -> tuple[Mask
     If a question is only quotes, a memory must hold all of them to be returned. Inside other words,
     a quote is a title or a person's words, and raises the memories that hold it.
     """
-    held = [
-        np.empty(0, np.uint32) if phrase is None else arms.holding(view, phrase, allowed)
-        for phrase in _numbered_phrases(view, parsed)
-    ]
+    memories, counts = arms.holding(view, _known_phrases(view, parsed), allowed)
+    every = len(parsed.phrases)
     if not parsed.only_phrases:
-        memories, counts = np.unique(np.concatenate(held), return_counts=True)
-        return allowed, (memories, (counts / len(held)).astype(np.float32))
-    for memories in held:
-        mask = np.zeros_like(allowed)
-        mask[memories] = allowed[memories]
-        allowed = mask
-    return allowed, None
+        return allowed, (memories, (counts / every).astype(np.float32))
+    mask = np.zeros_like(allowed)
+    mask[memories[counts == every]] = 1
+    return mask, None
 
 
-def _numbered_phrases(view: View, parsed: ParsedQuery) -> list[npt.NDArray[np.uint32] | None]:
-    """Return the query's phrases as numbers of the agent's dictionary.
+def _known_phrases(view: View, parsed: ParsedQuery) -> list[list[int]]:
+    """Return the query's phrases as numbers of the agent's dictionary, NONE for a stop word.
 
-    None for a phrase with a word that the dictionary lacks: no memory can hold it.
+    A phrase with a word that the dictionary lacks is left out: no memory can hold it.
     """
     number = view.columns.dictionary["terms"].get
-    phrases: list[npt.NDArray[np.uint32] | None] = []
+    phrases: list[list[int]] = []
     for phrase in parsed.phrases:
         numbers = [NONE if word is None else number(word) for word in phrase]
-        phrases.append(None if None in numbers else np.array(numbers, np.uint32))
+        if None not in numbers:
+            phrases.append(cast(list[int], numbers))
     return phrases

@@ -156,32 +156,3 @@ def documents_of_all(table: I64, s: int, terms: U32, end_document: int) -> U32:
             found[i] += np.uint32(first + SLICE * slice_)
         count = n
     return found[:count]
-
-
-@kernel
-def phrase_rows(forward_offsets: U64 | I64, forward_terms: U32, candidates: U32, phrase: U32) -> U8:
-    """Return, for each candidate row, 1 if the phrase's terms occur in it one after another.
-
-    A STOP in the phrase matches a STOP in the row, that is any stop word. An empty phrase is in
-    every row.
-
-    Shapes, for C candidates, P terms in the phrase:
-        candidates  uint32[C]  rows
-        phrase      uint32[P]
-        returned    uint8[C]
-
-    Cost: O(tokens of the candidates * P) at worst.
-    """
-    found = np.zeros(candidates.shape[0], np.uint8)
-    length = phrase.shape[0]
-    for c in range(candidates.shape[0]):
-        row = np.int64(candidates[c])
-        first, end = np.int64(forward_offsets[row]), np.int64(forward_offsets[row + 1])
-        for i in range(first, end - length + 1):
-            j = 0
-            while j < length and forward_terms[i + j] == phrase[j]:
-                j += 1
-            if j == length:
-                found[c] = 1
-                break
-    return found

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from recollex_kernels.words.bm25 import best_rows, scores_of
 from recollex_kernels.words.chains import BLOCK, add_chains, chain_frequency
-from recollex_kernels.words.postings import STOP, build_postings, phrase_rows
+from recollex_kernels.words.postings import STOP, build_postings
 from recollex_kernels.words.segments import table
 from recollex_kernels.words.tail import extend_chains, publish_chains
 from recollex_kernels.words.weighing import NONE, word_weights
@@ -124,17 +124,6 @@ def test_scores_count_a_word_at_most_255_times():
     held = lengths, first_row, *forward(texts)
     scores_of(documents, held, (*asked, one, one), found)
     assert found[0] == found[1] > 0
-
-
-@given(documents, st.lists(tokens, max_size=3))
-def test_phrase_rows_equals_a_search_at_every_place(texts, phrase):
-    candidates = frozen(range(len(texts)), np.uint32)
-    found = phrase_rows(*forward(texts), candidates, frozen(phrase, np.uint32))
-    size = len(phrase)
-    assert found.tolist() == [
-        int(any(text[i : i + size] == phrase for i in range(len(text) - size + 1)))
-        for text in texts
-    ]
 
 
 @given(
