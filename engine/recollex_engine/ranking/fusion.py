@@ -120,12 +120,18 @@ class ReciprocalRank:
 
     def fuse(self, evidence: Evidence) -> Fused:
         """Return the union by reciprocal rank."""
-        names = [name for name in ARMS if name in evidence.lists]
+        return self.fuse_lists(evidence.lists)
+
+    def fuse_lists(self, by_arm: Mapping[str, ArmList]) -> Fused:
+        """Return the union by reciprocal rank of arms' lists, in any order."""
+        if len(by_arm) == 1:
+            (name, only), *_ = by_arm.items()
+            if name not in self.weights:  # the list keeps its order
+                return Fused(only.memories, _by_rank(self.k, len(only.memories)))
+        names = [name for name in ARMS if name in by_arm]
         if not names:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
-        lists = [evidence.lists[name].memories for name in names]
-        if len(lists) == 1 and names[0] not in self.weights:  # the list keeps its order
-            return Fused(lists[0], _by_rank(self.k, len(lists[0])))
+        lists = [by_arm[name].memories for name in names]
         sizes = np.array([len(memories) for memories in lists], np.int64)
         table = np.zeros((len(lists), max(1, int(sizes.max()))), np.uint32)
         for arm, memories in enumerate(lists):
@@ -172,8 +178,12 @@ class ScoreSum:
 
     def fuse(self, evidence: Evidence) -> Fused:
         """Return the union by summed scores."""
-        lists = [evidence.lists[name] for name in ARMS if name in evidence.lists]
-        names = [name for name in ARMS if name in evidence.lists]
+        return self.fuse_lists(evidence.lists)
+
+    def fuse_lists(self, by_arm: Mapping[str, ArmList]) -> Fused:
+        """Return the union by summed scores of arms' lists, in any order."""
+        names = [name for name in ARMS if name in by_arm]
+        lists = [by_arm[name] for name in names]
         if not lists:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
         memories = np.unique(np.concatenate([ranked.memories for ranked in lists]))  # ascending

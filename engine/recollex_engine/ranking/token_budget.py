@@ -39,6 +39,8 @@ def within_budget(
         heads = _marked(view, ranking.memories, costs)
         count, total, _ = _fill(view, ranking, passages, heads, max_tokens, stop, out)
     kept = min(count, most)
+    if kept == size and not len(rows):
+        return ranking, total
     memories, scores = ranking.memories, ranking.scores
     if kept < size:
         places = places[:kept]

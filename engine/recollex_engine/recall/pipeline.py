@@ -25,7 +25,7 @@ from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.confidence import NOTHING_FOUND
 from recollex_engine.ranking.diversity import Diversity, fold
 from recollex_engine.ranking.divided import lead_with_parts
-from recollex_engine.ranking.fusion import ARMS, Evidence, Fused
+from recollex_engine.ranking.fusion import ARMS, Evidence, Fused, ReciprocalRank, ScoreSum
 from recollex_engine.ranking.passage_choice import with_further_passages
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside, embed_once
@@ -79,7 +79,7 @@ def recall(
     if query is not None:
         pipeline.search_vectors(query)
     began = time.perf_counter_ns()
-    fused = preset.fusion.fuse(pipeline.evidence(query))
+    fused = pipeline.fused(query)
     trace.spent("fusion", began)
     if preset.divides and question.embedding is None and (query is not None or not preset.compares):
         fused = pipeline.led_by_parts(fused, analyzer, embedder)
@@ -97,7 +97,9 @@ def recall(
         )
         if ranking.cut:
             left = question.max_tokens - tokens
-            ranking, more = pipeline.with_further_passages(ranking, left, query)
+            ranking, more = with_further_passages(
+                view, ranking, left, words.words, query, pipeline.thresholds
+            )
             tokens += more
         trace.spent("budget", began)
         if explain:
@@ -151,7 +153,6 @@ class _Pipeline:
         self.now = now
         self.words = words
         self.trace = trace
-        self.runner = ArmRunner(view, preset.quotas, trace)
         self.lists: dict[str, ArmList] = {}
         if words.ranked is not None:
             self.lists["keyword"] = words.ranked
@@ -162,19 +163,25 @@ class _Pipeline:
         budget, exact = self.question.thinking_budget, self.question.exact
         spreading = preset.spreading
         spreads = "graph" in preset.arms and not preset.fusion.associates
-        wanted = budget
-        if spreads and not self.runner.divides:
+        wanted, runner = budget, ArmRunner(view, preset.quotas, self.trace)
+        if spreads and not runner.divides:
             wanted = max(budget, spreading.entry_points)
         floor = limits.semantic if preset.semantic_cut else arms.ANY_COSINE
+
+        def run(name: str, arm: Arm, budget: int, *, across: bool = False) -> ArmList:
+            ranked = runner.run(name, arm, self.words.allowed, budget, across=across)
+            self.lists[name] = ranked
+            return ranked
+
         if spreads or "semantic" in preset.arms:
-            entries = self._run(
+            entries = run(
                 "semantic",
                 lambda allowed, most: arms.semantic(view, query, allowed, floor, most, exact),
                 wanted,
             )
             self.lists["semantic"] = entries.first(budget) if wanted > budget else entries
         if spreads:
-            self._run(
+            run(
                 "graph",
                 lambda allowed, most: graph(view, query, entries, allowed, limits, most, spreading),
                 budget,
@@ -183,7 +190,7 @@ class _Pipeline:
         found = self.words.time_range
         if found is not None and "temporal" in preset.arms:
             arm = temporal if preset.temporal == "tempr" else memora_temporal
-            self._run(
+            run(
                 "temporal",
                 lambda allowed, most: arm(view, query, found, allowed, limits, most),
                 budget,
@@ -192,7 +199,14 @@ class _Pipeline:
         if "semantic" not in preset.arms:
             self.lists.pop("semantic", None)
 
-    def evidence(self, query: npt.NDArray[np.float32] | None) -> Evidence:
+    def fused(self, query: npt.NDArray[np.float32] | None) -> Fused:
+        """Return the arms' lists as one."""
+        fusion = self.preset.fusion
+        if type(fusion) is ReciprocalRank or type(fusion) is ScoreSum:  # it needs only the lists
+            return fusion.fuse_lists(self.lists)
+        return fusion.fuse(self._evidence(query))
+
+    def _evidence(self, query: npt.NDArray[np.float32] | None) -> Evidence:
         """Return the evidence for the fusion."""
         ordered = {name: self.lists[name] for name in ARMS if name in self.lists}
         words = self.words
@@ -241,7 +255,7 @@ class _Pipeline:
         if preset.compares:
             query = embed_once(embedder, part, view.columns.dimension)
             pipeline.search_vectors(query)
-        fused = preset.fusion.fuse(pipeline.evidence(query))
+        fused = pipeline.fused(query)
         self.trace.errors.update(trace.errors)
         return int(fused.memories[0]) if len(fused.memories) else None
 
@@ -367,14 +381,6 @@ class _Pipeline:
             self.trace.errors["surfaces"] = f"{type(error).__name__}: {error}"
             return []
 
-    def with_further_passages(
-        self, ranking: Ranking, left: int, query: npt.NDArray[np.float32] | None
-    ) -> tuple[Ranking, int]:
-        """Return the ranking with more of its long memories, and the tokens that this takes."""
-        return with_further_passages(
-            self.view, ranking, left, self.words.words, query, self.thresholds
-        )
-
     def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
         """Return whether none of ``others`` can be returned after ``lead``."""
         stop, most = self.preset.overflow == "stop", self.question.max_tokens
@@ -386,11 +392,6 @@ class _Pipeline:
         if stop and len(kept.memories) < len(lead):
             return True
         return bool(most - tokens < self.costs.date + least_tokens(self.view, others))
-
-    def _run(self, name: str, arm: Arm, budget: int, *, across: bool = False) -> ArmList:
-        allowed = self.words.allowed
-        ranked = self.lists[name] = self.runner.run(name, arm, allowed, budget, across=across)
-        return ranked
 
 
 def _datetimes(found: TimeRange | None) -> tuple[datetime, datetime] | None:

@@ -107,8 +107,8 @@ def search_words(
         return words.ranked
 
     ranked = runner.run("keyword", keyword, allowed, question.thinking_budget)
-    cited = None
-    if view.columns.surfaces.rows and isinstance(preset.fusion, Contextual) and preset.fusion.cited:
+    cited, fusion = None, preset.fusion
+    if isinstance(fusion, Contextual) and fusion.cited and view.columns.surfaces.rows:
         cited = _cited(view, question, analyzer, searched, time_range, allowed, trace)
     return WordSearch(time_range, cues, allowed, analyzer, quoted, ranked, words, cited)
 
