@@ -212,10 +212,16 @@ def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
         return 0
     bits, best = scores.view(np.uint32), out_scores.view(np.uint32)  # of positive numbers, in order
     if n > _FEW:
-        least, kept = np.float32(kth_greatest(scores, size)), np.uint64(0)
+        least, kept = np.float32(kth_greatest(scores, size)).view(np.uint32), np.uint64(0)
+        ties = size
         for i in range(n):
-            found[kept], bits[kept] = found[i], bits[i]
-            kept += np.uint64(bits[i] >= least.view(np.uint32))
+            ties -= int(bits[i] > least)
+        for i in range(n):  # the first that tie: a word of nearly all documents ties thousands
+            held = bits[i]
+            tied = int(held == least) & int(ties > 0)
+            ties -= tied
+            found[kept], bits[kept] = found[i], held
+            kept += np.uint64(int(held > least) | tied)
         n = np.int64(kept)
     if n <= _FEW:
         order, before = np.zeros(_FEW + LANES, np.uint32), np.zeros(_FEW, np.uint8)
