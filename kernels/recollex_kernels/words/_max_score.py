@@ -12,7 +12,8 @@ MaxScore (Turtle & Flood 1995), term at a time:
    added, and sums that with the words left out may reach the guess are collected, 64 looked at in
    a step. While the words left out may reach it alone, or would leave too many to look up, the
    rarest of them joins. The first window is a sixteenth of the segment: what about a sixteenth of
-   k reach in it is a better guess.
+   k reach in it is a better guess. Of thousands that hold one frequent word alone, those that k
+   others precede by their codes are dropped (see `_tied`).
 4. Words left out are looked up in their columns, a byte a document. A guess that not k documents
    reach is replaced by what k do reach, and all is done again.
 
@@ -34,7 +35,7 @@ from recollex_kernels.words._bounds import (
     reached_by_codes,
     take_reaching,
 )
-from recollex_kernels.words._impact_decoding import DENSE, code_bounds
+from recollex_kernels.words._impact_decoding import DENSE, code_bounds, code_values
 from recollex_kernels.words._lanes import LANES
 from recollex_kernels.words._posting_sums import (
     add,
@@ -54,6 +55,7 @@ from recollex_kernels.words._segment_table import (
     set_stops,
     slices_in,
 )
+from recollex_kernels.words._tied import drop_tied
 from recollex_kernels.words.bm25 import Weights
 
 _MOST = 0xFFFF
@@ -190,6 +192,7 @@ def _search_windows(
     lists: _Lists,
     words: _Words,
     idf: F32,
+    values: F32,
     admitted: Admitted,
     k: int,
     reached: Reached,
@@ -199,10 +202,10 @@ def _search_windows(
 ) -> tuple[int, int]:
     """Search a segment a window after another: step 3 of the module's description.
 
-    Return how many stand in ``out``, and what the k best reach.
+    Return how many stand in ``out``, and what the k best reach. values: see `drop_tied`.
     """
-    documents, codes, _, first, size = lists
-    added, stops, _, left_out = words
+    documents, codes, columns, first, size = lists
+    added, stops, columned, left_out = words
     end_document, allowed, _ = admitted
     scratch_sums, scratch_blocks = scratch
     found, sums = out
@@ -248,6 +251,9 @@ def _search_windows(
             )
             if rest > 0:
                 n = _look_up_all(lists, words, guess, here, n, found, sums)
+            n = drop_tied(
+                columns, columned, first, size, added, idf, values, k, start, n, found, sums
+            )
             low = high
             if sampled > 0 and high == first + sampled and start == 0:
                 likely = k / _SHARE
@@ -351,7 +357,18 @@ def search_segment(
         )
         guess = limit
     if not done:
+        values = np.empty(256, np.float32)
+        code_values(limits_of(table, s), fixed, per_word, values)
         n, limit = _search_windows(
-            lists, words, idf, admitted, k, (start, limit, apart), guess, scratch, out
+            lists,
+            words,
+            idf,
+            values,
+            admitted,
+            k,
+            (start, limit, apart),
+            guess,
+            scratch,
+            out,
         )
     return keep_reaching(limit, start, n, out[0], out[1]), limit, apart

@@ -325,3 +325,27 @@ def test_scores_among_memories_are_those_of_their_own_words(seed, longest):
                 bits, before, memories, chosen, bank.first_row, (*asked_for, terms, idf)
             )
             assert found.tobytes() == scores[memories[chosen]].tobytes()
+
+
+@pytest.mark.parametrize("lengths", [(4, 5), (1, 9), (200, 700)])
+def test_documents_with_one_frequent_word_alone_equal_a_full_sort(lengths):
+    """Thousands have the same score: those that are not scored are after the k best."""
+    rng = np.random.default_rng(lengths[0])
+    n, vocabulary = 40_000 if lengths[1] < 10 else 4_000, 3_000
+    sizes = rng.integers(*lengths, n)
+    drawn = rng.integers(40, vocabulary, int(sizes.sum()))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    drawn[offsets[:-1]] = np.where(rng.random(n) < 0.99, 0, 50)  # a word that nearly all hold
+    drawn[offsets[1:][rng.permutation(n)[: n // 4]] - 1] = 1
+    for term in (2, 3):
+        drawn[offsets[rng.permutation(n)[:12]]] = term
+    bank = Bank.of(offsets, drawn, sizes, vocabulary, [n // 3, n - 100])
+    terms, idf = [2, 0, 3, 1], [8.0, 0.001, 8.5, 0.2]
+    for share in (1.0, 0.6):
+        allowed = frozen(rng.random(n) < share, np.uint8)
+        for end in (n, n - 150):
+            for k in (1, 30, 300):
+                for count in (1, 2, 3, 4):
+                    asked = frozen(terms[:count], np.uint32), frozen(idf[:count], np.float32)
+                    check(bank, *asked, end, allowed, k)
+                check(bank, frozen([0], np.uint32), frozen([0.2], np.float32), end, allowed, k)
