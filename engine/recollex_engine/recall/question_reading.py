@@ -54,8 +54,9 @@ def read_question(analyzer: Analyzer, text: str) -> Reading:
 
 
 def _read(analyzer: Analyzer, text: str) -> Reading:
-    if text.isascii():
-        cues, parsed, timeless = _read_words(analyzer, text)
+    straight = text.replace("\u2019", "'")
+    if straight.isascii():
+        cues, parsed, timeless = _read_words(analyzer, text, straight)
     else:
         cues, parsed, timeless = read_cues(text), analyzer.query(text), not may_hold_a_time(text)
     searched = parsed.terms
@@ -65,9 +66,12 @@ def _read(analyzer: Analyzer, text: str) -> Reading:
     return Reading(cues, parsed, searched, timeless)
 
 
-def _read_words(analyzer: Analyzer, text: str) -> tuple[Cues, ParsedQuery, bool]:
-    """Read an ASCII question by what each of its words says."""
-    lower = text.lower()
+def _read_words(analyzer: Analyzer, text: str, straight: str) -> tuple[Cues, ParsedQuery, bool]:
+    """Read an ASCII question by what each of its words says.
+
+    straight: the text with straight apostrophes.
+    """
+    lower = straight.lower()
     words = lower.encode().translate(_WORDS).decode().split()
     if not words:
         return cues_of(lower, 0, frozenset()), analyzer.query(text), True
@@ -79,7 +83,8 @@ def _read_words(analyzer: Analyzer, text: str) -> tuple[Cues, ParsedQuery, bool]
     found = {*names}
     found.discard(None)
     named = naming(text, found, signs & ROLE != 0)
-    joined = signs & DIGIT and _JOINED(text)  # a term of several words: "3.5"
+    # a term of several words: "3.5"
+    joined = signs & DIGIT and ("." in text or "," in text) and _JOINED(text)
     if joined or '"' in text:
         parsed = analyzer.query(text)
     else:

@@ -51,6 +51,10 @@ _IS_UNSPACED = re.compile(f"[{_UNSPACED}]").match
 _INNER = r"(?:'{w}|(?<=[0-9])\.(?=[0-9]){w}|(?<=[0-9]),(?=[0-9]{{3}}(?![0-9])){w}){{0,8}}"
 _ASCII_UNIT = f"[a-z0-9]{{1,{LONGEST_TERM}}}"
 _ASCII_WORD = re.compile(_ASCII_UNIT + _INNER.format(w=_ASCII_UNIT))
+# Before U+0300 there are no combining marks, and no scripts without spaces.
+_IS_LATIN = re.compile("[\x00-\u02ff]*").fullmatch
+_LATIN_UNIT = rf"[^\W_]{{1,{LONGEST_TERM}}}"
+_LATIN_WORD = re.compile(_LATIN_UNIT + _INNER.format(w=_LATIN_UNIT))
 
 # Combining marks of Latin, Greek and Cyrillic, Hebrew points, Arabic vowel signs. Marks of the
 # Indic scripts are vowels and stay.
@@ -134,8 +138,11 @@ text='who said the Grand Canyon?')
         """
         if text.isascii():
             return list(map(self._lookup, _ASCII_WORD.findall(text.lower())))
+        folded = _folded(text)
+        if _IS_LATIN(folded):
+            return list(map(self._lookup, _LATIN_WORD.findall(folded)))
         tokens: list[str | None] = []
-        for word in _wide_word().findall(_folded(text)):
+        for word in _wide_word().findall(folded):
             if not _IS_UNSPACED(word):
                 tokens.append(self._lookup(word))
             elif len(word) == 1:

@@ -44,7 +44,7 @@ let my no now of ok okay or please right should so thank thanks that the they th
 when where which who whom whose why would yeah yes you your
 """
 _JUDGED = frozenset(word.capitalize() for word in ORDINARY - frozenset(_NEVER_NAMES.split()))
-_CAPITALISED = re.compile("[A-Z][a-z]*").findall
+_CAPITALISED = re.compile(r"[A-Z](?<![\w-].)[a-z]*(?![\w-])").findall
 _WITHIN_WORD = re.compile(r"[\w-]").match
 _WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _SMALL_IN_TITLES = frozenset(

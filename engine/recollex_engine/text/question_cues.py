@@ -63,6 +63,7 @@ _QUESTION_WORD = re.compile(
     r"|have|can|can't)\b|\s*(?:who|what|where|how)'s\b"
 )
 _LATIN_END = 0x24F  # of Latin Extended-B
+_ONLY_LATIN = re.compile("[\x00-\u024f]*").fullmatch
 _LATIN_ADDITIONAL = range(0x1E00, 0x1F00)  # Vietnamese
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _RUN = re.compile(r"[^\W_]+")
@@ -191,6 +192,8 @@ def _present(folded: str) -> str:
 
 def _foreign(text: str) -> bool:
     """Return whether most letters are of another script than the Latin one."""
+    if _ONLY_LATIN(text):
+        return False
     letters = [ord(letter) for letter in text if letter.isalpha()]
     other = sum(code > _LATIN_END and code not in _LATIN_ADDITIONAL for code in letters)
     return 2 * other > len(letters)

@@ -39,6 +39,10 @@ def micros(*day):
 @given(TEXTS, st.sampled_from((ENGLISH, GERMAN)))
 @example("Anne-Marie's well-known boat", ENGLISH)
 @example("What did the user say in 3.5 or 10,000?", ENGLISH)
+@example(
+    "The user\u2019s sister, I\u2019m told, didn\u2019t see Ann\u2019s \u201cboat\u201d", ENGLISH
+)
+@example('Who said "the user\u2019s boat" on Will\u2019s day?', ENGLISH)
 def test_a_question_reads_the_same_whether_it_is_new_or_recent(text, analyzer):
     forget_readings()
     new, recent = (read_question(analyzer, text) for _ in range(2))

@@ -121,6 +121,12 @@ def test_the_quick_path_for_ascii_agrees_with_the_general_one(text):
 
 
 @hypothesis_settings(deadline=None)
+@given(st.text(st.characters(max_codepoint=0x2FF)) | st.text("aé1ʰß'’.,ˈ-", max_size=30))
+def test_the_quick_path_for_latin_agrees_with_the_general_one(text):
+    assert english.sequence(text + " ق") == [*english.sequence(text), "ق"]
+
+
+@hypothesis_settings(deadline=None)
 @given(any_text)
 def test_terms_of_a_query_are_the_tokens_of_its_bare_text(text):
     parsed = english.query(text)
