@@ -7,6 +7,7 @@ import gc
 import ipaddress
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,11 @@ pytest.register_assert_rewrite(  # before the conftest of any folder, for all im
 )
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # models are those of packages and of the cache
+
+CHILDREN = str(Path(__file__).parent / "children")
+"""The folder of the module that Python processes import first that tests start."""
+sys.path.insert(0, CHILDREN)  # many give them this path
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (CHILDREN, os.environ.get("PYTHONPATH"))))
 
 CALLED: list[str] = []
 """What was looked up or contacted during the running test."""
