@@ -40,6 +40,8 @@ def grammar(text):
 @settings(max_examples=400, deadline=None)
 @given(st.lists(PIECES, max_size=12).map("".join))
 @example("it'sx IT'S x's's")
+@example("it's's")
+@example("is today's plan as last night's 's")
 @example("what did Ann's mother say last week?")
 @example("2,000 people, 3 of 2,000kg")
 def test_tokens_are_those_of_the_grammar(text):
