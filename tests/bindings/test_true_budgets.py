@@ -1,6 +1,7 @@
 """What `to_prompt` writes has no more tokens than the budget, and few less where more is left."""
 
 import random
+from copy import copy
 from datetime import UTC, datetime
 
 import pytest
@@ -130,6 +131,23 @@ def test_a_budget_is_used_where_memories_are_left_over(tmp_path, counted_by, sou
             recall = agent.recall("tea", max_tokens=budget)
             used = len(made.encode_ordinary(recall.to_prompt()))
             assert 0.94 * budget < used <= budget, used
+
+
+@pytest.mark.parametrize("preset", ["default", "tempr"])  # the latter stops at what does not fit
+def test_without_a_budget_tokens_are_those_of_a_budget_that_nothing_exceeds(tmp_path, preset):
+    with recollex.open(tmp_path, embedder=WordVectors(), durability="off") as store:
+        agent = store.agent("a")
+        said = ["Tea.", "Ann likes tea with milk. " * 300, "A third cup of tea.", "Tea on Monday"]
+        for number, source in enumerate([None, "web", "user", None]):
+            agent.retain(said[number], source=source, event_at=DAY)
+        within = agent.recall("tea", max_tokens=2**30, preset=preset)
+        every = agent.recall("tea", max_tokens=None, preset=preset)
+        copied = copy(every)
+        assert within.ids == every.ids == copied.ids and len(every) == len(said)
+        assert within.tokens == every.tokens == copied.tokens > 0
+        assert every.to_dict()["tokens"] == within.tokens
+        assert agent.recall("tea", max_tokens=None, limit=2, preset=preset).tokens < every.tokens
+        assert set(every.trace.stages) == set(within.trace.stages)
 
 
 def test_a_line_takes_its_date_and_its_text():

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.prompt_lines import LineCosts
+from recollex_engine.domain.question import UNBOUNDED
 from recollex_engine.domain.schema import NONE
 from recollex_engine.domain.trust import LEVELS
 from recollex_engine.ranking.ranking import Ranking
@@ -53,6 +54,11 @@ def within_budget(
         cut = {place: (int(rows[place]),) for place in np.flatnonzero(rows[:kept] != NONE).tolist()}
     fitting = Ranking(memories, scores, ranking.lists, cut, ranking.collapsed, ranking.parts)
     return fitting, total
+
+
+def tokens_of(view: View, ranking: Ranking, costs: LineCosts) -> int:
+    """Return the tokens that all memories of a ranking take; see `within_budget`."""
+    return within_budget(view, ranking, UNBOUNDED, True, costs)[1]
 
 
 def least_tokens(view: View, memories: npt.NDArray[np.uint32]) -> int:

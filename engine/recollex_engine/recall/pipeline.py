@@ -12,7 +12,7 @@ import numpy.typing as npt
 from recollex_engine.clock import from_micros
 from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.prompt_lines import LineCosts
-from recollex_engine.domain.question import Question
+from recollex_engine.domain.question import UNBOUNDED, Question
 from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_arms import Asked
@@ -33,7 +33,7 @@ from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.ranking.reranking import Reranker, is_available, rerank
 from recollex_engine.ranking.spreading import graph
 from recollex_engine.ranking.temporal import memora_temporal, temporal
-from recollex_engine.ranking.token_budget import least_tokens, within_budget
+from recollex_engine.ranking.token_budget import least_tokens, tokens_of, within_budget
 from recollex_engine.recall.arm_runner import Arm, ArmRunner
 from recollex_engine.recall.neighbourhood import EVENT, FACT
 from recollex_engine.recall.packing import nothing, pack
@@ -85,22 +85,17 @@ def recall(
         fused = pipeline.led_by_parts(fused, analyzer, embedder)
     pipeline.lists.update(fused.lists)
     confidence = pipeline.confidence(fused)
-    tokens, subgraph = 0, None
-    suffices = pipeline.suffices(fused, confidence)
+    tokens: int | Callable[[], int] = 0
+    subgraph, suffices = None, pipeline.suffices(fused, confidence)
     if not suffices:
         ranked = ranking = Ranking.empty()
     else:
         ranked = pipeline.refine(fused, query)
         began = time.perf_counter_ns()
-        ranking, tokens = within_budget(
-            view, ranked, question.max_tokens, preset.overflow == "stop", costs, question.limit
-        )
-        if ranking.cut:
-            left = question.max_tokens - tokens
-            ranking, more = with_further_passages(
-                view, ranking, left, words.words, query, pipeline.thresholds
-            )
-            tokens += more
+        if question.max_tokens == UNBOUNDED and question.limit is None:
+            ranking, tokens = ranked, partial(tokens_of, view, ranked, costs)
+        else:
+            ranking, tokens = pipeline.within_budget(ranked, query)
         trace.spent("budget", began)
         if explain:
             ranking = ranking.explained(fused.memories, fused.parts)
@@ -354,11 +349,7 @@ class _Pipeline:
             return kept, spread.folded(kept.memories)
 
     def entry_points(
-        self,
-        facts: FactView,
-        analyzer: Analyzer,
-        query: npt.NDArray[np.float32] | None,
-        count: int,
+        self, facts: FactView, analyzer: Analyzer, query: npt.NDArray[np.float32] | None, count: int
     ) -> list[Found]:
         """Return the facts and events that a pack starts from, beside the memories.
 
@@ -368,18 +359,29 @@ class _Pipeline:
         span = None if named is None else (named.start, named.end)
         try:
             about = Asked(
-                analyzer,
-                asked.text,
-                query,
-                self.thresholds,
-                span,
-                asked.thinking_budget,
-                asked.exact,
+                *(analyzer, asked.text, query, self.thresholds, span),
+                *(asked.thinking_budget, asked.exact),
             )
             return search_surfaces(facts, about, (FACT, EVENT), count)
         except Exception as error:  # the memories and the names lead to a pack as well
             self.trace.errors["surfaces"] = f"{type(error).__name__}: {error}"
             return []
+
+    def within_budget(
+        self, ranked: Ranking, query: npt.NDArray[np.float32] | None
+    ) -> tuple[Ranking, int]:
+        """Return the memories that the question's budget and limit admit, and their tokens."""
+        question, stop = self.question, self.preset.overflow == "stop"
+        ranking, tokens = within_budget(
+            self.view, ranked, question.max_tokens, stop, self.costs, question.limit
+        )
+        if not ranking.cut:
+            return ranking, tokens
+        left = question.max_tokens - tokens
+        ranking, more = with_further_passages(
+            self.view, ranking, left, self.words.words, query, self.thresholds
+        )
+        return ranking, tokens + more
 
     def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
         """Return whether none of ``others`` can be returned after ``lead``."""

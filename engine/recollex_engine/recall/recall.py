@@ -1,6 +1,6 @@
 """The result of a recall: memories, best first, and the reasons for them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import asdict
 from datetime import datetime
@@ -44,7 +44,7 @@ class Recall(Sequence[Memory]):
         *,
         view: View | None,
         ranking: Ranking,
-        tokens: int,
+        tokens: int | Callable[[], int],
         token_counter: str,
         time_range: tuple[datetime, datetime] | None,
         trace: Trace,
@@ -55,7 +55,10 @@ class Recall(Sequence[Memory]):
         beside: Beside | None = None,
     ) -> None:
         self.query = query
-        self.tokens = tokens
+        if isinstance(tokens, int):
+            self.tokens = tokens
+        else:
+            self._count_tokens = tokens
         self.token_counter = token_counter
         self.time_range = time_range
         self.trace = trace
@@ -82,6 +85,11 @@ class Recall(Sequence[Memory]):
             signs=NOTHING_FOUND,
             subgraph=subgraph,
         )
+
+    @cached_property
+    def tokens(self) -> int:
+        """How many tokens the memories take; counted when accessed if there was no budget."""
+        return self._count_tokens()
 
     @property
     def beside(self) -> Beside | None:
