@@ -66,8 +66,6 @@ TOP = 100
 K1, B = 0.9, 0.4
 QUESTIONS = 200
 CHECKED = 50
-ALL = 1_000_000
-"""A token budget without effect."""
 ARM = Preset(name="keyword", arms=("keyword",), fusion=ReciprocalRank(), k1=K1, b=B)
 
 
@@ -149,7 +147,7 @@ def measure(
             now=question.now,
             thinking_budget=TOP,
             preset=ARM,
-            max_tokens=ALL,
+            max_tokens=None,  # the rivals have no token budget
             explain=explain,
         )
 
