@@ -97,3 +97,16 @@ def pytest_collection():
     finally:
         gc.set_threshold(*before)
         gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def imports_are_no_garbage():
+    """Look no longer for garbage among what earlier files have imported.
+
+    Else each `gc.collect()` of a test takes half a second, for hundreds of thousands of objects.
+    """
+    count = len(sys.modules)
+    yield
+    if len(sys.modules) > count + 20:
+        gc.collect()
+        gc.freeze()

@@ -49,6 +49,8 @@ def test_a_pool_that_writes_in_its_children_leaves_the_log_alone(path):
         try:
             with multiprocessing.get_context("fork").Pool(2) as pool:
                 said = pool.map(use_inherited, range(4))
+                pool.close()  # its children end by themselves: one may hold back the signal to end
+                pool.join()
         finally:
             INHERITED.clear()
         assert all(REFUSED in each for each in said), said
