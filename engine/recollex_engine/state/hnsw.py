@@ -269,14 +269,16 @@ def least_width(
     first, count = graph.first_row, graph.end_row - graph.first_row
     places = first + np.linspace(0, count - 1, min(SAMPLED, count)).astype(np.int64)
     rows = np.concatenate([codes(place, place + 1) for place in places.tolist()])
+    queries = rows.astype(np.float32)
+    queries.flags.writeable = False  # as questions are: else the walk is compiled once more
     wanted = min(NEAREST, count)
     truth = _exact(rows, codes, first, graph.end_row, wanted)
     allowed = np.ones(int(coded[2][-1]) + 1, np.uint8)
     for width, more in pairwise(WIDTHS):
         trial = replace(graph, width=width)
         shared = 0
-        for nearest, row in zip(truth, rows, strict=True):
-            found = trial.search(coded, allowed, row.astype(np.float32), proposed)
+        for nearest, query in zip(truth, queries, strict=True):
+            found = trial.search(coded, allowed, query, proposed)
             shared += 0 if found is None else len(np.intersect1d(nearest, found))
         if shared >= SHARE * truth.size:
             return more

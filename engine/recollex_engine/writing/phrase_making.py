@@ -64,7 +64,9 @@ def _synonyms(
     columns: Columns, new: npt.NDArray[np.float32], entities: Sequence[int]
 ) -> list[Synonyms]:
     """Return the best earlier phrases of each new one, of those recorded and those before it."""
-    found = [dict(_recorded(columns, vector)) for vector in new]
+    queries = new.view()
+    queries.flags.writeable = False  # as questions are: else a search is compiled once more
+    found = [dict(_recorded(columns, query)) for query in queries]
     for first in range(0, len(new), _TOGETHER):
         part = new[first : first + _TOGETHER]
         near = part @ new[: first + len(part)].T

@@ -124,3 +124,16 @@ def test_without_a_model_they_have_words_alone(tmp_path):
         alice.facts.add("the maps team", "meets", "the maps team here")
         assert names(alice.facts.search_entities("team"))[0] == "the maps team"
         assert alice.facts.synonyms("the maps team") == []
+
+
+def test_phrases_are_compared_by_the_search_that_recalls_compile(alice, monkeypatch):
+    search, writable = phrase_making.nearest, set()
+
+    def nearest(surfaces, held, dimension, allowed, query, *limits, **options):
+        writable.add(query.flags.writeable)
+        return search(surfaces, held, dimension, allowed, query, *limits, **options)
+
+    monkeypatch.setattr(phrase_making, "nearest", nearest)
+    alice.facts.add("Ann", "leads", "the maps team")
+    alice.facts.add("Ann", "leads", "the maps team here")
+    assert writable == {False}

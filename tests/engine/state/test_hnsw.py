@@ -9,6 +9,7 @@ from recollex_engine.errors import CorruptError, StoreFullError
 from recollex_engine.state import hnsw
 from recollex_engine.state.hnsw import Hnsw, extend_graph
 from recollex_kernels.vectors.codes import encode
+from tests.kernels.inputs import read_only
 
 CODES = np.random.default_rng(1).integers(-127, 128, (600, 32)).astype(np.int8)
 
@@ -25,7 +26,7 @@ def coded(codes, first_row):
 
 def near(graph, columns, code, count, allowed=None, **options):
     allowed = np.ones(len(columns[1]), np.uint8) if allowed is None else allowed
-    return graph.search(columns, allowed, code.astype(np.float32), count, **options)
+    return graph.search(columns, allowed, read_only(code.astype(np.float32)), count, **options)
 
 
 def test_a_graph_is_extended_and_finds_every_row(tmp_path):
@@ -85,6 +86,20 @@ def test_a_graph_is_searched_as_its_vectors_need(tmp_path, monkeypatch):
         assert hnsw.least_width(graph, columns, 200, codes_of) == expected
         assert graph.width == 0
         assert (name, expected) in (("clustered", 90), ("noise", 500)), shares
+
+
+def test_the_width_is_measured_by_the_walk_that_recalls_compile(tmp_path, monkeypatch):
+    extend_graph(tmp_path / "1", None, CODES, 0)
+    graph = Hnsw.open(tmp_path / "1", 32, 0, 600)
+    walk, writable = hnsw.near_rows, set()
+
+    def near_rows(nodes, columns, allowed, query, *limits):
+        writable.add(query.flags.writeable)
+        return walk(nodes, columns, allowed, query, *limits)
+
+    monkeypatch.setattr(hnsw, "near_rows", near_rows)
+    hnsw.least_width(graph, coded(CODES, 0), 200, lambda first, end: CODES[first:end])
+    assert writable == {False}
 
 
 def test_a_filter_is_walked_with_or_given_up(tmp_path):
