@@ -95,7 +95,6 @@ def folder_of(name: str) -> str:
     return parts[1] if len(parts) > 1 and parts[1] in folders else ""
 
 
-@functools.cache
 def parse(name: str) -> ast.Module:
     return ast.parse(MODULES[name].read_text("utf-8"))
 

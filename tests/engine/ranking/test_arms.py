@@ -8,6 +8,7 @@ import recollex
 from recollex_engine.ranking.arms import keyword, scan
 from recollex_engine.state.columns import CODED_FROM
 from recollex_engine.state.view import View
+from tests.kernels.inputs import read_only
 
 
 def test_before_a_year_ranks_by_the_middle_of_what_the_agent_knows(tmp_path):
@@ -57,9 +58,9 @@ def test_few_rows_are_ranked_alike_with_their_codes_and_without(tmp_path):
         replica.columns.code_rows(replica.rows_of_file, needed=True)
         coded = View(replica.columns, plain.op, plain.indexes, plain.vectors, plain.timeline)
         assert coded.is_coded
-        for floor, budget, share in ((-1.0, 300, 1.0), (0.2, 20, 0.5), (0.9, 3, 0.9), (0, 5, 0)):
+        for floor, budget, share in ((-1.0, 300, 1.0), (0.2, 20, 0.5), (0.9, 3, 0.9), (0.0, 5, 0)):
             query = random.standard_normal(16).astype(np.float32)
-            query /= np.linalg.norm(query)
+            query = read_only(query / np.linalg.norm(query))
             allowed = (random.random(count) < share).astype(np.uint8)
             asked = (20, count - 7, query, allowed, floor, budget)
             one, other = scan(plain, *asked), scan(coded, *asked)

@@ -13,6 +13,7 @@ from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange
 from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.temporal import memora_temporal, temporal
 from recollex_kernels.vectors.codes import cosines
+from tests.kernels.inputs import read_only
 
 START = datetime(2024, 3, 4, tzinfo=UTC)
 HOUR = 3_600_000_000
@@ -136,7 +137,7 @@ def test_equals_the_papers_algorithm(views, arm, store, day, length, ends, budge
     rng = np.random.default_rng(seed)
     query = rng.integers(-1, 3, WIDTH).astype(F32)
     query[0] += 1
-    query /= np.linalg.norm(query)
+    query = read_only(query / np.linalg.norm(query))
     allowed = (rng.integers(0, 5, view.memories) > 0).astype(np.uint8)
     first, last = BEGAN + day * DAY, BEGAN + (day + length) * DAY
     found = TimeRange(
@@ -159,7 +160,7 @@ def test_the_ends_of_the_range_score_nothing_in_tempr_and_a_half_in_memora(tmp_p
             embedding=np.ones((3, WIDTH)),
         )
         view = agent.engine.view()
-    query = np.ones(WIDTH, F32) / np.sqrt(F32(WIDTH))
+    query = read_only(np.ones(WIDTH, F32) / np.sqrt(F32(WIDTH)))
     found = TimeRange(BEGAN, BEGAN + 20 * DAY + 1, "", (0, 0))
     allowed = np.ones(3, np.uint8)
     for arm, edge in ((temporal, 0.0), (memora_temporal, 0.5)):
@@ -171,7 +172,7 @@ def test_the_ends_of_the_range_score_nothing_in_tempr_and_a_half_in_memora(tmp_p
 
 
 def test_nothing_in_range_is_an_empty_list(views):
-    query = np.ones(WIDTH, F32) / np.sqrt(F32(WIDTH))
+    query = read_only(np.ones(WIDTH, F32) / np.sqrt(F32(WIDTH)))
     found = TimeRange(BEGAN - 900 * DAY, BEGAN - 899 * DAY, "", (0, 0))
     for arm in ARMS:
         ranked = arm(views[0], query, found, np.ones(views[0].memories, np.uint8), THRESHOLDS, 5)

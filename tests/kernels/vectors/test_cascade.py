@@ -87,9 +87,9 @@ def test_rows_whose_codes_lie_together_are_searched_as_among_all(seed, share):
     numbers = frozen(np.arange(n + 1), np.uint32)
     chosen = rng.random(n) < share
     allowed = frozen(chosen & (rng.random(n) < rng.choice([1.0, 0.5, 0.0])), np.uint8)
-    rows = frozen(np.flatnonzero(chosen), np.uint32)
+    rows = read_only(np.flatnonzero(chosen).astype(np.uint32))
     codes, signs = encoded(vectors)[:2], signs_of(vectors)
-    own = tuple(frozen(part[chosen], part.dtype) for part in signs)
+    own = tuple(read_only(part[chosen]) for part in signs)
     limits = query, float(rng.choice([-2.0, 0.3])), 10, int(rng.choice([1, 30, 600])), 20
     every = cascade_top(bits(vectors), *codes, signs, 0, n, numbers[:n], numbers, allowed, *limits)
     found = cascade_of_rows(bits(vectors), *codes, own, rows, rows, numbers[:n], allowed, *limits)

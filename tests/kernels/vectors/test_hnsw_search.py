@@ -6,7 +6,7 @@ from recollex_kernels.vectors._four_bits import encode_query
 from recollex_kernels.vectors.codes import encode
 from recollex_kernels.vectors.hnsw_file import places_of
 from recollex_kernels.vectors.hnsw_search import ARRIVED, OTHER_ROWS, TOO_FAR, near_rows, slot_rows
-from tests.kernels.inputs import kept
+from tests.kernels.inputs import kept, read_only
 
 D, CONNECTIVITY, ABOVE = 8, 2, 16
 
@@ -31,10 +31,10 @@ class World:
             self.links.append(own)
         few = random.integers(-2, 3, (n + first_row, D)) / 4  # forces ties
         self.vectors = few.astype(np.float16).view(np.uint16)
-        self.query = (random.integers(-3, 4, D) / 4).astype(np.float32)
+        self.query = read_only((random.integers(-3, 4, D) / 4).astype(np.float32))
         self.keys = np.arange(first_row, first_row + n) if keys is None else keys
         self.places = np.empty(n, np.int64)
-        self.nodes = self.written()
+        self.nodes = read_only(self.written())
         count = n + first_row
         self.codes, self.steps = np.empty((count, D // 2), np.uint8), np.empty(count, np.float32)
         spare = np.empty((2, count), np.float32)
@@ -152,7 +152,7 @@ def test_a_damaged_file_is_walked_within_its_bounds(world, data):
     nodes = world.nodes.copy()
     for _ in range(20):
         nodes[data.draw(st.integers(0, len(nodes) - 1))] = data.draw(st.integers(0, 255))
-    world.nodes = nodes[: data.draw(st.integers(world.places[-1] + 14, len(nodes)))]
+    world.nodes = read_only(nodes[: data.draw(st.integers(world.places[-1] + 14, len(nodes)))])
     allowed = np.ones(world.n + world.first_row, np.uint8)
     _, rows = world.rows(allowed, 10, 10)
     assert all(world.first_row <= row < world.n + world.first_row for row in rows)
