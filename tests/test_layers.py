@@ -59,7 +59,9 @@ FOLDERS = {  # a package's folders, lowest first; "" is its root
 }
 ROOTS = {  # the modules that may stand in a package's root
     "recollex_kernels": set(),
-    "recollex_engine": {"errors", "clock", "trace", "fork", "deferred_signals", "waiting"},
+    "recollex_engine": {
+        *("errors", "clock", "cores", "trace", "fork", "deferred_signals", "waiting"),
+    },
     "recollex": {"aio", "encryption", "errors", "presets"},
 }
 KERNELS = [name for name in MODULES if name.startswith("recollex_kernels.")]

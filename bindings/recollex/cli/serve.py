@@ -8,7 +8,6 @@ from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import recollex
-from recollex.api.cores import usable_cores
 from recollex.api.keys import given_key, key_bytes
 from recollex.api.store import Store, read_embedder
 from recollex.cli.host_and_port import host_and_port
@@ -24,6 +23,7 @@ from recollex.server.server import Server, default_socket, freeze_heap, run
 from recollex.server.spans import Spans
 from recollex.server.telemetry import Telemetry
 from recollex_engine.agents import store as engine
+from recollex_engine.cores import usable_cores
 from recollex_engine.errors import InputError
 from recollex_engine.llm.language_model import LanguageModel
 from recollex_engine.models.sentence_transformers_encoder import PREFIX

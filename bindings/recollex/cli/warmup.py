@@ -25,7 +25,6 @@ import numpy as np
 import recollex
 from recollex import presets
 from recollex.api.compiling import unannounced
-from recollex.api.cores import usable_cores
 from recollex.api.progress import progress_bar
 from recollex.cli import relax_garbage_collector
 from recollex.cli.demo.conversation import turns
@@ -33,6 +32,7 @@ from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say, show
 from recollex.server.framing import prepare
 from recollex_engine.agents.counting import unwarned
+from recollex_engine.cores import usable_cores
 from recollex_engine.ranking.presets import PRESETS
 from recollex_engine.text.token_counter import fetch_vocabulary
 from recollex_engine.waiting import waiting

@@ -9,7 +9,7 @@ each time that they poll, and sleep after a while.
 
 import os
 
-from recollex.api.cores import usable_cores
+from recollex_engine.cores import usable_cores
 
 ANSWER_SECONDS = 0.002
 """Seconds for which a client polls for an answer, at most."""
