@@ -4,18 +4,24 @@ Each list is that of one arm, as in REMem: cosines, or BM25. Gists are ranked by
 recall (`ranking.arms`), facts by those over their surfaces (`facts.surface_arms`). A memory of
 which a gist was made is left out if that gist was found too: the gist stands for it. Ties: the
 earlier recorded one first.
+
+While one processor is idle, the nearest facts are sought there as the nearest gists are sought
+here: both searches wait for memory, which two processors read faster.
 """
 
 from collections.abc import Callable
+from concurrent.futures import Future
 
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.cores import is_one_idle
 from recollex_engine.domain.intervals import EVERY, Box
 from recollex_engine.episodic.contexts import Contexts, within_limit
 from recollex_engine.episodic.memory_graph import MemoryGraph
 from recollex_engine.facts.facts import Fact, read_facts
 from recollex_engine.facts.surface_arms import Asked, SurfaceArms
+from recollex_engine.fork import ThreadPool
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import ANY_COSINE, ArmList, Mask
 from recollex_engine.ranking.query_embedding import embed_once
@@ -29,6 +35,8 @@ FIRST = 32
 """Facts that an arm brings at least at first; four times as many as long as too few are shown."""
 FIRST_IN_WINDOW = 64
 """The same where a window admits only some of them."""
+BESIDE = 65_536
+"""From this many vectors of gists, and of facts and names, on, both may be sought at once."""
 
 Vector = npt.NDArray[np.float32]
 
@@ -48,17 +56,22 @@ def semantic_retrieve(
     view, embedder = graph.view, graph.agent.embedder
     if vector is None:
         vector = embed_once(embedder, query, view.columns.dimension)
-    asked = graph.asked(query, vector)
+    first = _first_search(graph, graph.asked(query, vector), window, limit)
+    begun = _begun(first, view.rows)
 
     def nearest(mask: Mask, budget: int) -> ArmList:
         return arms.semantic(view, vector, mask, ANY_COSINE, budget, graph.exact)
 
     def near_facts(search: SurfaceArms, budget: int) -> ArmList:
-        return search.semantic(budget)
+        nonlocal begun
+        if begun is None or begun.cancel():  # no processor had time to begin
+            return search.semantic(budget)
+        found, begun = begun.result(), None
+        return found
 
     return within_limit(
         _gists(graph, nearest, window, limit),
-        _facts(graph, asked, near_facts, window, limit),
+        _facts(graph, first, near_facts, window, limit),
         max_tokens,
         graph.costs,
     )
@@ -82,7 +95,7 @@ def lexical_retrieve(
 
     return within_limit(
         _gists(graph, matching, window, limit),
-        _facts(graph, asked, matching_facts, window, limit),
+        _facts(graph, _first_search(graph, asked, window, limit), matching_facts, window, limit),
         max_tokens,
         graph.costs,
     )
@@ -102,25 +115,50 @@ def _gists(
     return read_memories(graph.view, ranking.memories, ranking)
 
 
+_First = tuple[SurfaceArms, int]
+"""The search of facts, and how many its arm brings at first."""
+_beside = ThreadPool(1, "recollex facts")
+
+
+def _first_search(graph: MemoryGraph, asked: Asked, window: Box, limit: int) -> _First | None:
+    """Return the search of the facts of a cut; None if there are none."""
+    view = graph.facts
+    if not view.count or not view.columns.surfaces.rows:
+        return None
+    search = SurfaceArms(view, asked, ("fact",), {})
+    return search, min(max(FIRST if window == EVERY else FIRST_IN_WINDOW, limit), search.rows)
+
+
+def _begun(first: _First | None, gists: int) -> Future[ArmList] | None:
+    """Begin to seek the nearest facts in another thread, if it pays; else return None."""
+    if first is None or gists < BESIDE:
+        return None
+    search, budget = first
+    if len(search.surfaces.with_vectors(search.rows)) < BESIDE or not is_one_idle():
+        return None
+    try:
+        return _beside.submit(search.semantic, budget)
+    except RuntimeError:  # the interpreter is ending and starts no threads
+        return None
+
+
 def _facts(
     graph: MemoryGraph,
-    asked: Asked,
+    first: _First | None,
     arm: Callable[[SurfaceArms, int], ArmList],
     window: Box,
     limit: int,
 ) -> list[Fact]:
     """Return the best facts of an arm that the cut shows in a window, best first."""
-    view = graph.facts
-    if not view.count or not view.columns.surfaces.rows:
+    if first is None:
         return []
-    search = SurfaceArms(view, asked, ("fact",), {})
-    budget = max(FIRST if window == EVERY else FIRST_IN_WINDOW, limit)
+    view, (search, budget) = graph.facts, first
     while True:
-        found = arm(search, min(budget, search.rows))
+        found = arm(search, budget)
         versions = search.version[found.memories].astype(np.int64)
         if window != EVERY:
             versions = versions[graph.versions_within(versions, window)]
         shown = view.visible(versions)[:limit].tolist()
-        if len(shown) == limit or len(found.memories) < budget:
+        if len(shown) == limit or len(found.memories) < budget or budget == search.rows:
             return read_facts(view, shown)
-        budget *= 4
+        budget = min(4 * budget, search.rows)

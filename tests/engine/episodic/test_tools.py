@@ -1,5 +1,6 @@
 """The tools against a plain reading of the same facts and gists."""
 
+import threading
 from datetime import UTC, datetime, timedelta
 from itertools import product
 
@@ -9,8 +10,10 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex_engine.domain.prompt_lines import LineCosts
+from recollex_engine.episodic import retrieval
 from recollex_engine.episodic.contexts import Costs, costs_of, within_limit
 from recollex_engine.errors import InputError
+from recollex_engine.facts.surface_arms import SurfaceArms
 from recollex_engine.text.token_counter import ENCODING, TokenCounter
 from tests.bindings.word_vectors import WordVectors
 
@@ -290,3 +293,55 @@ def test_what_is_unknown_is_said(alice):
     assert "no fact has the predicate 'hates'" in find("Ann", predicate="hates").note
     assert "conditions on start and end" in find("Ann", start_time="2024").note
     assert find("Ann").note is None
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_facts_that_another_thread_seeks_are_those_of_this_one(alice, monkeypatch, idle):
+    with alice.transaction() as tx:
+        for number in range(40):
+            at = START + timedelta(days=number)
+            gist = tx.retain(f"Ann bought {number} boats in Oslo", event_at=at)
+            tx.facts.add("Ann", "bought", f"boats {number}", valid=(at, None), evidence=gist)
+    alice.facts.archive(alice.tools.semantic_retrieve("boats").facts[0].id)
+    asked = [
+        {"query": "Who bought boats?", "limit": limit, "start_time": since}
+        for limit, since in product((1, 3, 30), (None, "2024-01-21", "2025"))
+    ]
+    monkeypatch.setattr(retrieval, "FIRST_IN_WINDOW", 2)  # so that more must be sought
+    expected = [alice.tools.semantic_retrieve(**each).to_dict() for each in asked]
+    threads, begun = [], threading.Event()
+    semantic, gists = SurfaceArms.semantic, retrieval._gists
+
+    def noted(search, budget):
+        threads.append(threading.current_thread() is threading.main_thread())
+        if not threads[-1]:
+            begun.set()
+        return semantic(search, budget)
+
+    def late(*given):
+        if idle:
+            assert begun.wait(60)
+            begun.clear()
+        return gists(*given)
+
+    monkeypatch.setattr(retrieval, "BESIDE", 1)
+    monkeypatch.setattr(retrieval, "is_one_idle", lambda: idle)
+    monkeypatch.setattr(retrieval, "_gists", late)
+    monkeypatch.setattr(SurfaceArms, "semantic", noted)
+    found = [alice.tools.semantic_retrieve(**each).to_dict() for each in asked]
+    assert found == expected
+    assert any(expected[1]["facts"]) and len(threads) > len(asked)
+    assert threads.count(False) == (len(asked) if idle else 0)
+
+
+def test_what_fails_in_another_thread_is_raised_in_this_one(alice, monkeypatch):
+    alice.facts.add("Ann", "bought", "a boat", evidence=alice.retain("Ann bought a boat"))
+    monkeypatch.setattr(retrieval, "BESIDE", 1)
+    monkeypatch.setattr(retrieval, "is_one_idle", lambda: True)
+
+    def fails(search, budget):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(SurfaceArms, "semantic", fails)
+    with pytest.raises(ZeroDivisionError):
+        alice.tools.semantic_retrieve("boats")
