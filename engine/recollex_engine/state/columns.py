@@ -38,7 +38,7 @@ from recollex_engine.state.mention_counts import MentionCounts
 from recollex_engine.state.merged_mentions import MergedMentionsCache
 from recollex_engine.state.metadata_values import MetadataValues
 from recollex_engine.state.parted_names import PartedNames
-from recollex_engine.state.row_codes import PassageColumns, encode_rows
+from recollex_engine.state.row_codes import PassageColumns, RowEncoder
 from recollex_engine.state.speakers import Speakers
 from recollex_engine.state.spellings import Spellings
 from recollex_engine.state.surfaces import Surfaces
@@ -105,6 +105,7 @@ class Columns:
         self.spellings: Spellings = Spellings()
         self.event_times: EventTimeIndex = EventTimeIndex()
         self.accesses: AccessJournal = AccessJournal(folder.parent / ACCESSES)
+        self._encoder = RowEncoder()
         self._labels: dict[int, str] = {}
         self._entity_names: dict[int, str] = {}
         self._find_again()
@@ -307,9 +308,8 @@ class Columns:
         first, end = self.column["code_factor"].count, self.rows
         if first == end or not (first or needed or end >= CODED_FROM):
             return
-        for name, items in encode_rows(rows(first, end)).items():
-            # an interrupted call may have appended to some columns; the factors come last, see
-            # `View.is_coded`
+        for name, items in self._encoder.to_add(rows(first, end)).items():
+            # an interrupted call may have appended to some; factors come last (`View.is_coded`)
             width = len(items) // (end - first)
             self.column[name].replace_from(first * width, items)
 
@@ -320,7 +320,7 @@ class Columns:
 
         All earlier passages must have codes. The next passages that are added overwrite these.
         """
-        beyond = {"memory_of_row": memory_of_row} | encode_rows(vectors)
+        beyond = {"memory_of_row": memory_of_row} | self._encoder.to_compare(vectors)
         return PassageColumns(
             **{name: self.column[name].followed_by(items) for name, items in beyond.items()}
         )

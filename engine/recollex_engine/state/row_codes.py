@@ -43,3 +43,24 @@ def encode_rows(vectors: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:
         "code1": bits.reshape(-1),
         "code_factor": factors,
     }
+
+
+class RowEncoder:
+    """Encodes rows that are compared before they are added: once, if the array is the same.
+
+    Threads: one at a time.
+    """
+
+    def __init__(self) -> None:
+        self._compared: tuple[npt.NDArray[np.uint16], dict[str, npt.NDArray[Any]]] | None = None
+
+    def to_compare(self, vectors: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:
+        """Return what `encode_rows` does, and keep it until the next call."""
+        codes = encode_rows(vectors)
+        self._compared = vectors, codes
+        return codes
+
+    def to_add(self, vectors: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:
+        """Return what `encode_rows` does, and keep nothing."""
+        known, self._compared = self._compared, None
+        return known[1] if known is not None and known[0] is vectors else encode_rows(vectors)
