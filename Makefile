@@ -89,6 +89,7 @@ test: $(WARM) $(NODE_PACKAGES) ## run the tests, without the slow ones
 
 test-slow: $(WARM) ## run the slow tests, which take minutes
 	$(BIN)/python -m pytest -q -m slow
+	RECOLLEX_SEARCH=10 $(BIN)/python -m pytest -q $$(grep -rlw LONGER tests --include='test_*.py')
 
 # conformance needs node 22; the scenarios of revision 2026-07-28 are in its pre-release. The reference
 # memory server is asked what ours must answer.

@@ -15,10 +15,11 @@ from recollex_engine.models.given_vectors import GivenVectors
 from recollex_engine.storage.begun_flush import begin_flush
 from recollex_engine.writing import checkpoint
 from tests.engine.faults.small_store import SlowFlush
+from tests.searching import LONGER
 
 WORDS = ["tea", "garden", "the", "cello", "train", "Ann", "Ben", "quokka"]
 QUERIES = ["tea in the garden", '"the cello" quokka', "Ann"]
-SECONDS = 3
+SECONDS = 1.5 * LONGER
 
 
 def answers(agent, **options):

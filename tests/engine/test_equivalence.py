@@ -33,6 +33,7 @@ from recollex_engine.ranking.presets import DEFAULT, TEMPR
 from recollex_engine.recall import pipeline
 from recollex_engine.writing import checkpoint, draft, maintenance
 from tests.engine.histories import DIMENSION, WordVectors
+from tests.searching import LONGER
 
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)
 WORDS = [
@@ -276,7 +277,7 @@ class Stores(RuleBasedStateMachine):
 
 
 Stores.TestCase.settings = settings(
-    max_examples=30,
+    max_examples=12 * LONGER,
     stateful_step_count=12,
     deadline=None,
     suppress_health_check=list(HealthCheck),

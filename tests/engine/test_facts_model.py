@@ -17,6 +17,7 @@ from recollex_engine.errors import InputError, MergeCycleError, UnknownIdError
 from tests.engine.bitemporal_model import FACTS, NAMES, START, Model, year
 from tests.engine.model_comparison import ModelComparison
 from tests.engine.one_vector import OneVector
+from tests.searching import LONGER
 
 OBJECTS = [*NAMES, recollex.Text("tea"), 3, 3.5, True, datetime(2000, 1, 1, tzinfo=UTC)]
 NAME = st.sampled_from(NAMES)
@@ -341,7 +342,7 @@ class Machine(RuleBasedStateMachine):
 
 
 Machine.TestCase.settings = settings(
-    max_examples=30,
+    max_examples=12 * LONGER,
     stateful_step_count=14,
     deadline=None,
     suppress_health_check=list(HealthCheck),

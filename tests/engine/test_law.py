@@ -353,7 +353,7 @@ def histories(count: int, machine: type[Law]) -> None:
 
 
 def test_a_cut_is_what_a_store_without_the_future_says() -> None:
-    histories(60, Law)
+    histories(20, Law)
 
 
 class Thorough(Law):

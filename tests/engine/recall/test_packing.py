@@ -12,6 +12,7 @@ from recollex_engine.errors import MergeCycleError, UnknownIdError
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.token_counter import open_counter
 from tests.engine.one_vector import OneVector
+from tests.searching import LONGER
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 NAMES = ["Ann", "Bob", "Oslo", "Rome"]
@@ -200,7 +201,7 @@ def check(history, graph, query, budget, **cut):
         seeds=st.sampled_from([0, 1, 20]),
     ),
 )
-@settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=8 * LONGER, suppress_health_check=list(HealthCheck))
 def test_a_pack_is_closed_visible_minimal_and_within_budget_at_every_cut(
     folders, actions, budget, packing
 ):
@@ -220,7 +221,7 @@ def test_a_pack_is_closed_visible_minimal_and_within_budget_at_every_cut(
 
 
 @given(ACTIONS)
-@settings(deadline=None, max_examples=10, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=6 * LONGER, suppress_health_check=list(HealthCheck))
 def test_with_room_and_depth_all_that_is_reached_is_packed(folders, actions):
     wide = recollex.Packing(
         depth=10, fan_out=dict.fromkeys(recollex.Packing().limits, 256), coverage=1

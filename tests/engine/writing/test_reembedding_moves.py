@@ -16,6 +16,7 @@ from recollex_engine.errors import ModelError, ModelMismatchError
 from recollex_engine.storage.vectors_file import HEADER_BYTES
 from recollex_engine.writing import checkpoint, maintenance, reembedding
 from tests.engine.writing.named_model import LONG, MODELS, START, WORDS, Model, answers
+from tests.searching import LONGER
 
 STEP = timedelta(hours=1)
 
@@ -153,5 +154,5 @@ def answers_of_reader(path: Path, model: tuple[str, int], now: datetime) -> list
 
 def test_what_was_told_stays_and_the_vectors_are_the_new_models():
     run_state_machine_as_test(
-        Moves, settings=settings(max_examples=30, stateful_step_count=10, deadline=None)
+        Moves, settings=settings(max_examples=12 * LONGER, stateful_step_count=10, deadline=None)
     )
