@@ -12,10 +12,10 @@ MaxScore (Turtle & Flood 1995), term at a time:
    added, and sums that with the words left out may reach the guess are collected, 64 looked at in
    a step. While the words left out may reach it alone, or would leave too many to look up, the
    rarest of them joins. The first window is a sixteenth of the segment: what about a sixteenth of
-   k reach in it is a better guess. Of thousands that hold one frequent word alone, those that k
-   others precede by their codes are dropped (see `_tied`).
+   k reach in it is a better guess.
 4. Words left out are looked up in their columns, a byte a document. A guess that not k documents
-   reach is replaced by what k do reach, and all is done again.
+   reach is replaced by what k do reach, and all is done again. Of thousands that hold one word with
+   a column alone, those that k others precede are dropped (see `_tied`).
 
 Few documents are left; `_exact_scores` scores them once all segments were searched. So what is
 pruned, and in which order, changes nothing in a result.
@@ -192,7 +192,6 @@ def _search_windows(
     lists: _Lists,
     words: _Words,
     idf: F32,
-    values: F32,
     admitted: Admitted,
     k: int,
     reached: Reached,
@@ -202,10 +201,10 @@ def _search_windows(
 ) -> tuple[int, int]:
     """Search a segment a window after another: step 3 of the module's description.
 
-    Return how many stand in ``out``, and what the k best reach. values: see `drop_tied`.
+    Return how many stand in ``out``, and what the k best reach.
     """
-    documents, codes, columns, first, size = lists
-    added, stops, columned, left_out = words
+    documents, codes, _, first, size = lists
+    added, stops, _, left_out = words
     end_document, allowed, _ = admitted
     scratch_sums, scratch_blocks = scratch
     found, sums = out
@@ -251,9 +250,6 @@ def _search_windows(
             )
             if rest > 0:
                 n = _look_up_all(lists, words, guess, here, n, found, sums)
-            n = drop_tied(
-                columns, columned, first, size, added, idf, values, k, start, n, found, sums
-            )
             low = high
             if sampled > 0 and high == first + sampled and start == 0:
                 likely = k / _SHARE
@@ -356,19 +352,12 @@ def search_segment(
             out,
         )
         guess = limit
-    if not done:
-        values = np.empty(256, np.float32)
-        code_values(limits_of(table, s), fixed, per_word, values)
-        n, limit = _search_windows(
-            lists,
-            words,
-            idf,
-            values,
-            admitted,
-            k,
-            (start, limit, apart),
-            guess,
-            scratch,
-            out,
-        )
-    return keep_reaching(limit, start, n, out[0], out[1]), limit, apart
+    if done:
+        return keep_reaching(limit, start, n, out[0], out[1]), limit, apart
+    n, limit = _search_windows(
+        lists, words, idf, admitted, k, (start, limit, apart), guess, scratch, out
+    )
+    n = keep_reaching(limit, start, n, out[0], out[1])
+    code_values(limits_of(table, s), fixed, per_word, most)
+    n = drop_tied(columns, columned, first, size, added, idf, most, k, start, n, out[0], out[1])
+    return n, limit, apart
