@@ -145,7 +145,8 @@ def test_a_shell_line_can_be_typed(line: str) -> None:
 
 
 def test_examples_in_help_can_be_typed() -> None:
-    actions = subcommands.build()._actions
+    parser = subcommands.build()
+    actions = parser._actions
     (choices,) = (a for a in actions if isinstance(a, argparse._SubParsersAction))
     for name, command in choices.choices.items():
         examples = re.findall(r"^  recollex (.*)$", command.epilog, re.M)
@@ -153,7 +154,7 @@ def test_examples_in_help_can_be_typed() -> None:
         for line in examples:
             for part in line.split(" | recollex "):
                 words = shlex.split(re.split(r" [<>]", part)[0])
-                subcommands.build().parse_args(words)
+                parser.parse_args(words)
 
 
 @pytest.mark.parametrize("page", [*PAGES, *RUNS])
