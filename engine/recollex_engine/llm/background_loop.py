@@ -1,12 +1,14 @@
 """The event loop on which requests to language models run: one daemon thread of the process."""
 
-import asyncio
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recollex_engine import fork
+
+if TYPE_CHECKING:
+    import asyncio
 
 Result = TypeVar("Result")
 
@@ -30,6 +32,8 @@ class BackgroundLoop:
 
     def start(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
         """Run ``work`` on the loop; cancelling the future cancels the work."""
+        import asyncio  # a process that asks no model does without: it takes 30 ms
+
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()

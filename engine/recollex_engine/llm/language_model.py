@@ -1,6 +1,5 @@
 """The door to a language model: every request of recollex to one goes through `LanguageModel`."""
 
-import asyncio
 import os
 import queue
 import random
@@ -26,6 +25,8 @@ from recollex_engine.llm.structured import read_answer, schema_of, to_repair
 from recollex_engine.llm.usage import Meter, Price, Usage
 
 if TYPE_CHECKING:
+    import asyncio
+
     from pydantic import BaseModel
 
 Answer = TypeVar("Answer", bound="BaseModel")
@@ -240,6 +241,8 @@ class LanguageModel:
             ) from None
 
     async def _within(self, work: Coroutine[Any, Any, Result], seconds: float) -> Result:
+        import asyncio
+
         try:
             async with asyncio.timeout(seconds):
                 return await work
@@ -305,6 +308,8 @@ class LanguageModel:
     async def _attempts(
         self, attempt: Callable[[Backend], Any], operation: str, may_retry: Callable[[], bool]
     ) -> Reply:
+        import asyncio
+
         if self._slots is None:
             self._slots = asyncio.Semaphore(self._limits.concurrency)
         number = 0

@@ -6,7 +6,6 @@ which token may come next, but it understands little: it is for tests and first 
 with the path of another GGUF file runs that one.
 """
 
-import asyncio
 import importlib.util
 import os
 import threading
@@ -80,6 +79,8 @@ class LocalModel:
 
     async def stream(self, request: Request) -> AsyncIterator[str | Reply]:
         """Yield the answer piece by piece, and at last the whole `Reply`."""
+        import asyncio  # see `BackgroundLoop.start`
+
         loop = asyncio.get_running_loop()
         chunks: asyncio.Queue[Any] = asyncio.Queue()
         left = threading.Event()

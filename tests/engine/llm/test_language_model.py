@@ -13,7 +13,6 @@ import pytest
 
 import recollex
 from recollex.errors import LanguageModelError
-from recollex_engine.llm import language_model
 from recollex_engine.llm.cancellation import Cancellation
 from tests.scripted_llm import Script, Scripted, Step, error, scripted
 
@@ -154,7 +153,7 @@ def test_waits_grow_and_vary(monkeypatch: pytest.MonkeyPatch) -> None:
     async def slept(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr(language_model.asyncio, "sleep", slept)
+    monkeypatch.setattr("asyncio.sleep", slept)
     with model([error(500)], attempts=7, first_wait=8.0) as (door, _):
         for _ in range(2):
             with pytest.raises(LanguageModelError):

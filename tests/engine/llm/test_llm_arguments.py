@@ -87,6 +87,9 @@ def test_importing_recollex_loads_no_model() -> None:
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
     assert run.stdout.strip() == "[]", run.stderr
+    code = "import sys, recollex; recollex.open; print('asyncio' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+    assert run.stdout.strip() == "False", run.stderr
     code = "import sys, recollex; print('recollex_engine.llm' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
     assert run.stdout.strip() == "False", run.stderr
