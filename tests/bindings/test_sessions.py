@@ -10,6 +10,7 @@ import pytest
 import recollex
 import recollex.aio
 from recollex_engine.errors import InputError, ReadOnlyError, UnknownIdError
+from recollex_engine.talks import sessions
 
 NOON = datetime(2024, 5, 4, 12, tzinfo=UTC)
 POLICY = recollex.WritePolicy()
@@ -101,6 +102,21 @@ def test_turn_by_turn_or_at_once_is_the_same(alice: recollex.Agent, tmp_path: Pa
         mine, theirs = alice.list(limit=99), other.list(limit=99)
         assert [m.text for m in mine] == [m.text for m in theirs]
         assert [m.metadata for m in mine] == [m.metadata for m in theirs]
+
+
+def test_turns_are_compared_by_the_search_that_recalls_compile(
+    alice: recollex.Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, writable = sessions.semantic, set()
+
+    def semantic(view: Any, query: Any, *others: Any, **options: Any) -> Any:
+        writable.add(query.flags.writeable)
+        return search(view, query, *others, **options)
+
+    monkeypatch.setattr(sessions, "semantic", semantic)
+    alice.retain_dialogue(turns(TALK), document_id="d", policy=POLICY)
+    alice.retain_dialogue(turns(TALK, len(TALK)), document_id="d", policy=POLICY)
+    assert writable == {False}
 
 
 def test_budgets_and_caps_hold_and_the_end_writes_the_best_that_waits(

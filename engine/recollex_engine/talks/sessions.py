@@ -331,7 +331,9 @@ class Sessions:
         view = self._agent.view()
         if view is None or not view.rows:
             return []
-        found = semantic(view, vector, view.open.astype(np.uint8), 0.0, 1, exact=False)
+        query = vector.view()
+        query.flags.writeable = False  # as questions are: else the search is compiled once more
+        found = semantic(view, query, view.open.astype(np.uint8), 0.0, 1, exact=False)
         return [
             (float(cosine), view.columns.text(int(memory)))
             for cosine, memory in zip(found.scores, found.memories, strict=True)
