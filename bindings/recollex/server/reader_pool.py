@@ -177,6 +177,8 @@ class ReaderPool:
         readers = list(self._readers)
         for reader in readers:
             reader.hang_up()
+            if not reader.ready:  # it is importing, and would see that a second later
+                reader.process.kill()
         await self._loop.run_in_executor(None, _end, [each.process for each in readers])
 
     def _start(self) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import recollex
 from recollex import errors
+from recollex.server import reader_pool
 from recollex.server.calls import Call
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
@@ -309,11 +310,18 @@ def test_many_look_ups_at_once_are_all_answered(shared: tuple[Server, Noting]) -
         assert sorted(answered) == list(range(2, 6_000))
 
 
-def test_without_an_event_loop_nothing_is_left(tmp_path: Path) -> None:
-    async def main() -> list[int]:
+def test_without_an_event_loop_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Processes that are still starting are not waited for."""
+    monkeypatch.setattr(reader_pool, "LEAVING", 60)
+
+    async def main() -> list[Any]:
         opener = Opener(f"{OPENERS}:whole", {"path": str(tmp_path)}, 2)
         store = recollex.open(tmp_path, embedder=recollex.GivenVectors(8))
         async with Server(store, opener=opener) as server:
-            return list(readers(server).processes)
+            return [reader.process for reader in readers(server)._readers]
 
-    assert not any(map(is_there, asyncio.run(main())))
+    ended = asyncio.run(main())
+    assert not any(is_there(process.pid) for process in ended)
+    assert [process.returncode for process in ended] == [-signal.SIGKILL] * 2
