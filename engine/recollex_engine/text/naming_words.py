@@ -74,8 +74,13 @@ _ROLE_AS_PERSON = re.compile(
     r"|preferences?|profiles?|ratings?|records?|reviews?|settings?|stories|story|tables?)\b)"
     # before a verb or 's: "the user said", "user's sister"
     rf"|(?:\A|\bthe\s+)(?P<subject>assistant|bot|user)(?:['\u2019]s\b|{_SAID}"
-    r"|\s+(?:is|was|has|had)\b)",
-    re.IGNORECASE,
+    r"|\s+(?:is|was|has|had)\b)"
+).match
+# The words that `_ROLE_AS_PERSON` begins with, but for a role at the start of the text. `re` skips
+# to their first letters; it would try an expression that begins with \b at each character.
+_BEFORE_ROLE = re.compile(
+    "(?:did|do|does|has|have|had|is|are|was|were|will|would|should|can|could|the)"
+    rf"(?=\s+(?:the\s+)?(?:{'|'.join(sorted(ROLES))}))"
 ).finditer
 _AFTER_MONTHLY_NAME = re.compile(rf"{_SAID}|,\s+[a-z]").match
 _SAYING = re.compile(_SAID).match
@@ -113,13 +118,23 @@ def naming(text: str, unusual: set[str], role: bool) -> frozenset[str]:
     whether one of its words is one of `ROLES`.
     """
     if role:
-        unusual.update(match[match.lastgroup or 0].lower() for match in _ROLE_AS_PERSON(text))
+        unusual.update(_roles_as_persons(text.lower()))
     if not text.islower():  # it may have capitals
         judged = _JUDGED.intersection(_CAPITALISED(text))
         named = [word.lower() for word in judged if _is_named(text, word)] if judged else []
         if named and _has_case(text):
             unusual.update(named)
     return frozenset(unusual)
+
+
+def _roles_as_persons(lower: str) -> list[str]:
+    """Return the roles that stand where a person does in a text in lower case."""
+    found, after = [], 0
+    for start in (0, *(match.start() for match in _BEFORE_ROLE(lower))):
+        if start >= after and (match := _ROLE_AS_PERSON(lower, start)):
+            found.append(match[match.lastgroup or 0])
+            after = match.end()
+    return found
 
 
 def _is_named(text: str, capital: str) -> bool:
