@@ -49,7 +49,7 @@ _SECOND_PERSON = re.compile(
     r"|your|yours|yourself)\b"
 )
 _ONE_SENTENCE = re.compile(r"[^.!?]*\?*\s*")
-_SENTENCE_END = re.compile(r"[.!?]+(?:\s|$)")
+_SENTENCE_END = re.compile(r"[.!?](?!\S)")
 SENTENCES = 3
 """The least number of sentences of a turn that tells more than it asks."""
 _PRESENT = re.compile(
@@ -176,6 +176,11 @@ def signs_of_word(word: str) -> int:
     return _SIGNS.get(word, 0)
 
 
+def _hides_runs(folded: str) -> bool:
+    """Return whether an underscore joins a run that may decide a cue to another: "your_name"."""
+    return any("_" in word and signs_of(word) for word in folded.split())
+
+
 def words_of(folded: str) -> set[str]:
     """Return the words of a text in lower case, without 's."""
     return {word.removesuffix("'s") for word in _WORD.findall(folded)}
@@ -183,8 +188,10 @@ def words_of(folded: str) -> set[str]:
 
 def _present(folded: str) -> str:
     """Return the words by which a question asks for the present, empty if it does not."""
+    if not _ONE_SENTENCE.fullmatch(folded):
+        return ""
     match = _PRESENT.search(folded)
-    if match is None or not _ONE_SENTENCE.fullmatch(folded) or _PAST.search(folded):
+    if match is None or _PAST.search(folded):
         return ""
     asks = folded.rstrip().endswith("?") or _QUESTION_WORD.match(folded) is not None
     return match["said"] if asks else ""
@@ -213,18 +220,32 @@ def _asks_when(folded: str) -> bool:
     return False
 
 
-_SEARCHES: tuple[tuple[int, Callable[[str], object]], ...] = (
-    (_BITS["hearer"], _HEARER.search),
-    (_BITS["when"], _asks_when),
-    (_BITS["supposes"], _SUPPOSES.search),
-    (_BITS["second person"], _SECOND_PERSON.search),
-    (_BITS["first person"], _FIRST_PERSON.search),
-    (_BITS["last"], _LAST.search),
-    (_BITS["first"], _FIRST.search),
+def _speaks_to_hearer(folded: str) -> bool:
+    """Return whether `_HEARER` matches: at the start, or a word with an apostrophe ("i'm")."""
+    return _HEARER.match(folded) is not None or (
+        "'" in folded and _HEARER.search(folded) is not None
+    )
+
+
+def _wants_latest(folded: str) -> bool:
+    """Return whether `_LAST` matches about a "last"."""
+    return _LAST.search(folded, max(0, folded.find("last") - len("their "))) is not None
+
+
+_Search = Callable[[str], object]
+_SEARCHES: tuple[tuple[int, _Search, _Search], ...] = (
+    (_BITS["hearer"], _HEARER.search, _speaks_to_hearer),
+    (_BITS["when"], _asks_when, _asks_when),
+    (_BITS["supposes"], _SUPPOSES.search, _SUPPOSES.search),
+    (_BITS["second person"], _SECOND_PERSON.search, _SECOND_PERSON.search),
+    (_BITS["first person"], _FIRST_PERSON.search, _FIRST_PERSON.search),
+    (_BITS["last"], _LAST.search, _wants_latest),
+    (_BITS["first"], _FIRST.search, _FIRST.search),
 )
-"""The bit of each cue, and what tells whether its expression matches."""
+"""The bit of each cue; what tells whether its expression matches; the same, more quickly, of a text
+without the runs that match by themselves."""
 _HEARER_BIT, _WHEN_BIT, _SUPPOSES_BIT, _SECOND_BIT, _FIRST_PERSON_BIT, _LAST_BIT, _FIRST_BIT = (
-    bit for bit, _ in _SEARCHES
+    bit for bit, _, _ in _SEARCHES
 )
 _PRESENT_BIT = _BITS["present"]
 _EVERY = (1 << _ALONE) - 1
@@ -237,12 +258,14 @@ def cues_of(folded: str, signs: int, named: frozenset[str], foreign: bool = Fals
     """
     if not signs:
         return Cues(False, False, False, False, False, False, "", 0, named, foreign)
-    if "_" in folded or "i." in folded or "my memory" in folded:
+    if hidden := "_" in folded and _hides_runs(folded):
         signs &= _EVERY  # a run may stand where the expression does not match
+    elif "i." in folded or "my memory" in folded:
+        signs &= ~(_FIRST_PERSON_BIT << _ALONE)
     found = signs >> _ALONE
     if unsure := signs & ~found & _EVERY:
-        for bit, search in _SEARCHES:
-            if unsure & bit and search(folded):
+        for bit, search, quick_search in _SEARCHES:
+            if unsure & bit and (search if hidden else quick_search)(folded):
                 found |= bit
     addressed, second_person = found & _HEARER_BIT != 0, found & _SECOND_BIT != 0
     supposes = found & _SUPPOSES_BIT != 0
