@@ -72,7 +72,7 @@ def _read_words(analyzer: Analyzer, text: str, straight: str) -> tuple[Cues, Par
     straight: the text with straight apostrophes.
     """
     lower = straight.lower()
-    words = lower.encode().translate(_WORDS).decode().split()
+    words = _words_of(lower)
     if not words:
         return cues_of(lower, 0, frozenset()), analyzer.query(text), True
     said = map(words_in(analyzer).__getitem__, words)
@@ -83,13 +83,19 @@ def _read_words(analyzer: Analyzer, text: str, straight: str) -> tuple[Cues, Par
     found = {*names}
     found.discard(None)
     named = naming(text, found, signs & ROLE != 0)
+    phrases, bare = analyzer.quotes(text) if '"' in text else ((), text)
     # a term of several words: "3.5"
-    joined = signs & DIGIT and ("." in text or "," in text) and _JOINED(text)
-    if joined or '"' in text:
+    joined = signs & DIGIT and ("." in bare or "," in bare) and _JOINED(bare)
+    if joined or (bare is not text and _words_of(bare.lower()) != words):
         parsed = analyzer.query(text)
     else:
-        parsed = ParsedQuery(tuple(filter(None, dict.fromkeys(terms))), (), text)
+        parsed = ParsedQuery(tuple(filter(None, dict.fromkeys(terms))), phrases, bare)
     return cues_of(lower, signs >> CUES, named), parsed, not may_name_time(lower, signs & TIMES)
+
+
+def _words_of(lower: str) -> list[str]:
+    """Return the words of an ASCII text in lower case."""
+    return lower.encode().translate(_WORDS).decode().split()
 
 
 _recent = lru_cache(maxsize=KEPT)(_read)

@@ -78,7 +78,7 @@ _ELISION = re.compile(
     r"^(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu|un|all|dall|dell|nell|sull|coll|quell|gl)'"
 )
 _ELIDING = frozenset({"french", "italian", "catalan"})
-_QUOTED = re.compile(r'(?<!\w)"([^"“”]*)"(?!\w)|“([^"“”]*)”')
+_QUOTED = re.compile(r'"(?<!\w.)([^"“”]*)"(?!\w)|“([^"“”]*)”')
 # Sorting a run of combining marks takes quadratic time. So a long text is normalised in stretches,
 # which end before an ASCII character where possible: no composition crosses such a character.
 _STRETCH = re.compile(r"(?s).{1,1024}(?=[\x00-\x7f]|\Z)|.{1,1024}")
@@ -163,6 +163,11 @@ text='who said the Grand Canyon?')
         """
         if '"' not in text and "“" not in text:
             return ParsedQuery(self._terms(text), (), text)
+        phrases, bare = self.quotes(text)
+        return ParsedQuery(self._terms(bare), phrases, bare)
+
+    def quotes(self, text: str) -> tuple[tuple[tuple[str | None, ...], ...], str]:
+        """Return the phrases of a query, and its text without their quotation marks."""
         phrases = []
         for match in _QUOTED.finditer(text):
             phrase = self.sequence(match[1] if match[1] is not None else match[2])
@@ -173,7 +178,7 @@ text='who said the Grand Canyon?')
             if phrase:
                 phrases.append(tuple(phrase))
         bare = _QUOTED.sub(lambda match: match[1] if match[1] is not None else match[2], text)
-        return ParsedQuery(self._terms(bare), tuple(dict.fromkeys(phrases)), bare)
+        return tuple(dict.fromkeys(phrases)), bare
 
     def _terms(self, text: str) -> tuple[str, ...]:
         return tuple(filter(None, dict.fromkeys(self.sequence(text))))

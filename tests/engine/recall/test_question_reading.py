@@ -25,6 +25,15 @@ WORDS = st.sampled_from(
         *("an available room", "\u2019ll", "\u017fhall", "in two weeks", "3 pm", "\n"),
         *("it's", "well-known", "Anne-Marie's", "zig--zag", "a_b", "3.5", "10,000", "don't"),
         *("i.e.", "'90s", "1990s", "in 2023", "v2", "the 21stx", "3.4.", "12345", "x12/25"),
+        *(
+            "Jos\u00e9's",
+            "\u00c9t\u00e9",
+            "\u0130x",
+            "\u00df-\u0149",
+            "\u00abwe\u00bb",
+            "3\u2013you",
+            "Ma\u00df",
+        ),
         *("the user said", "Will,", "Agent", "May said", "Ann's-x", "-", "''", "q3", "12/25"),
     )
 )
@@ -42,6 +51,12 @@ def micros(*day):
 @example(
     "The user\u2019s sister, I\u2019m told, didn\u2019t see Ann\u2019s \u201cboat\u201d", ENGLISH
 )
+@example(
+    "Qui a dit \u00abl\u2019\u00e9t\u00e9 dernier\u00bb \u2014 Jos\u00e9-Mar\u00eda, en May 3.5?",
+    ENGLISH,
+)
+@example('Is Ann\'"s boat" red?', ENGLISH)
+@example('"see 3"."5" "it"', ENGLISH)
 @example('Who said "the user\u2019s boat" on Will\u2019s day?', ENGLISH)
 def test_a_question_reads_the_same_whether_it_is_new_or_recent(text, analyzer):
     forget_readings()
