@@ -23,7 +23,12 @@ KEPT = 512
 LONGEST = 1_000
 """Number of characters of the longest question that is kept: all of them take 4 MB at most."""
 _WORD_CHARACTERS = b"abcdefghijklmnopqrstuvwxyz0123456789'-"
-_WORDS = bytes(code if code in _WORD_CHARACTERS else 32 for code in range(256))
+_WORDS = bytes(code if code in _WORD_CHARACTERS or code > 127 else 32 for code in range(256))
+# ASCII, letters with accents, and marks that part words: what such a text says, its words say.
+_IS_LATIN = re.compile(
+    "[\x00-\x7f\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e"
+    "\u00a1\u00a3\u00ab\u00b0\u00bb\u00bf\u2013\u2014\u20ac]*"
+).fullmatch
 _JOINED = re.compile("[0-9][.,][0-9]").search
 
 
@@ -55,7 +60,7 @@ def read_question(analyzer: Analyzer, text: str) -> Reading:
 
 def _read(analyzer: Analyzer, text: str) -> Reading:
     straight = text.replace("\u2019", "'")
-    if straight.isascii():
+    if straight.isascii() or _IS_LATIN(straight):
         cues, parsed, timeless = _read_words(analyzer, text, straight)
     else:
         cues, parsed, timeless = read_cues(text), analyzer.query(text), not may_hold_a_time(text)
@@ -67,7 +72,7 @@ def _read(analyzer: Analyzer, text: str) -> Reading:
 
 
 def _read_words(analyzer: Analyzer, text: str, straight: str) -> tuple[Cues, ParsedQuery, bool]:
-    """Read an ASCII question by what each of its words says.
+    """Read a question in Latin letters by what each of its words says.
 
     straight: the text with straight apostrophes.
     """
@@ -94,7 +99,7 @@ def _read_words(analyzer: Analyzer, text: str, straight: str) -> tuple[Cues, Par
 
 
 def _words_of(lower: str) -> list[str]:
-    """Return the words of an ASCII text in lower case."""
+    """Return the words of a text in Latin letters, in lower case."""
     return lower.encode().translate(_WORDS).decode().split()
 
 

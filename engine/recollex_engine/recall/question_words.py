@@ -44,7 +44,7 @@ class Word(NamedTuple):
 class QuestionWords(dict[str, Word]):
     """Memo: word -> what it says. Bounded. In a race of threads a word is read twice.
 
-    A word is a run of a-z, 0-9, apostrophes and hyphens.
+    A word is a run of a-z, 0-9, apostrophes, hyphens and characters beyond ASCII.
 
     >>> QuestionWords(Analyzer())["caroline's"][:2]
     ('carolin', 'caroline')
@@ -55,7 +55,7 @@ class QuestionWords(dict[str, Word]):
         self._analyzer = analyzer
 
     def __missing__(self, word: str) -> Word:
-        plain = word.isalpha() and len(word) <= _LONGEST  # as most are
+        plain = word.isalpha() and word.isascii() and len(word) <= _LONGEST  # as most are
         found = self._plain(word) if plain else self._read(word)
         if len(word) <= _LONGEST:
             if len(self) >= _WORDS:
