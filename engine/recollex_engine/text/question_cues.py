@@ -41,12 +41,14 @@ _FIRST_PERSON = re.compile(
     r"|(?<!tell )(?<!remind )(?<!show )(?<!give )(?<!help )(?<!let )(?<!walk )\bme\b"
 )
 # "you" as the one who said or did it: not "can you tell me", not "what did I tell you".
+# It begins with a letter and looks back from there, so that `re` skips to that letter.
 _SECOND_PERSON = re.compile(
-    r"\b(?:(?:did|didn't|have|haven't|had|hadn't|was|were|weren't) you\b|you've\b"
-    r"|you (?:(?:[a-z]+ly|have|had|were|just|also|once|first|last|ever|never) )*"
+    r"y(?<!\w.)ou(?:'ve\b|r\b|rs\b|rself\b"
+    r"| (?:(?:[a-z]+ly|have|had|were|just|also|once|first|last|ever|never) )*"
     r"(?:[a-z]+[^\We]ed|said|told|gave|given|made|wrote|written|found|sent|thought|chose|put"
     r"|showed|shown|brought|taught|meant|drew|drawn|led|set|did)\b"
-    r"|your|yours|yourself)\b"
+    r"|(?:(?<=\b(?:did|had|was) you)|(?<=\b(?:have|were) you)|(?<=\b(?:didn't|hadn't) you)"
+    r"|(?<=\b(?:haven't|weren't) you))\b)"
 )
 _ONE_SENTENCE = re.compile(r"[^.!?]*\?*\s*")
 _SENTENCE_END = re.compile(r"[.!?](?!\S)")

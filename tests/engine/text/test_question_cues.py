@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -216,6 +218,27 @@ def test_an_expression_is_left_out_only_where_it_could_not_match(pieces, between
     assert found.second_person is bool(cues._SECOND_PERSON.search(folded))
     first_person = bool(cues._FIRST_PERSON.search(folded)) and not found.second_person
     assert found.first_person is first_person
+
+
+SECOND_PERSON = re.compile(
+    r"\b(?:(?:did|didn't|have|haven't|had|hadn't|was|were|weren't) you\b|you've\b"
+    r"|you (?:(?:[a-z]+ly|have|had|were|just|also|once|first|last|ever|never) )*"
+    r"(?:[a-z]+[^\We]ed|said|told|gave|given|made|wrote|written|found|sent|thought|chose|put"
+    r"|showed|shown|brought|taught|meant|drew|drawn|led|set|did)\b"
+    r"|your|yours|yourself)\b"
+)
+YOU = (
+    *("did", "didn't", "have", "haven't", "had", "was", "were", "weren't", "you", "you've", "your"),
+    *("yours", "yourself", "kindly", "just", "said", "walked", "need", "weed", "bayou", "youth"),
+    *("x", "_", "undid", "gave"),
+)
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.lists(st.sampled_from(YOU), max_size=6), st.sampled_from([" ", "-", "'", "", ", "]))
+def test_the_second_person_is_found_as_from_each_start_of_a_word(pieces, between):
+    text = between.join(pieces)
+    assert bool(cues._SECOND_PERSON.search(text)) is bool(SECOND_PERSON.search(text))
 
 
 @pytest.mark.parametrize(
