@@ -140,13 +140,19 @@ LONGEST = max(map(len, HOLIDAYS))
 BEGINNINGS = frozenset(name[0] for name in HOLIDAYS)
 """The first words of the names."""
 
-_TELLING_WORDS = """
-christmas xmas boxing valentine valentines patrick earth may independence fourth halloween veterans
-singles thanksgiving black cyber mother mothers father fathers memorial easter festival qingming eve
-women lunar chinese good new
+TELLING = frozenset(
+    {"christmas", "xmas", "halloween", "thanksgiving", "easter", "festival", "qingming"}
+)
+"""Words that tell a holiday by themselves."""
+_OF_A_DAY_WORDS = """
+boxing valentine valentines patrick earth independence veterans singles mother mothers father
+fathers memorial women new
 """
-TELLING = frozenset(_TELLING_WORDS.split())
-"""A word of each name: a text without any of these words names no holiday."""
+OF_A_DAY = frozenset(_OF_A_DAY_WORDS.split())
+"""Words of holidays whose names also hold "day" or "year".
+
+Each other name has a word of `TELLING`, a month or a weekday.
+"""
 
 
 def holiday(name: tuple[str, ...], y: int) -> Period:

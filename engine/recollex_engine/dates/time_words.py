@@ -3,13 +3,15 @@
 A text may name one if it has
 
 - a word that may be a time by itself ("yesterday", "May"), or
-- a word that is counted ("week") and one that counts ("last", "in"), or
+- a word that is counted ("week") and one that counts ("last", "in") or makes a holiday of a day
+  ("mother's"), or
 - a number that may be a year or a date, or "the 21st".
 """
 
 import re
 
 from recollex_engine.dates.english_words import LAST, NEXT, THIRDS, THIRDS_OF, UNITS
+from recollex_engine.dates.holidays import OF_A_DAY
 from recollex_engine.dates.periods import PARTS_OF_DAY
 from recollex_engine.dates.scanner import NAMED
 
@@ -20,7 +22,7 @@ BITS = 4
 _COUNTED = frozenset({*UNITS, *PARTS_OF_DAY})
 _COUNTING = frozenset(
     {"ago", "this", "current", "before", "after", "following", "prior", "from", "in"}
-    | LAST | NEXT | {*THIRDS, *THIRDS_OF}
+    | LAST | NEXT | {*THIRDS, *THIRDS_OF} | OF_A_DAY
 )  # fmt: skip
 _NAMED, _COUNTED_HERE, _COUNTING_HERE = (
     frozenset(word.encode() for word in words) for words in (NAMED, _COUNTED, _COUNTING)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from recollex_engine.dates import relative_dates, tense, time_range, time_words
 from recollex_engine.dates.calendar_dates import NAMES_OF_DATES
 from recollex_engine.dates.expression_parser import ExpressionParser
+from recollex_engine.dates.holidays import HOLIDAYS
 from recollex_engine.dates.time_range import find_event_range, find_range
 from tests.engine.dates.day_ranges import NOW
 
@@ -17,7 +18,21 @@ WORDS = st.sampled_from(
         *("last", "this", "next", "a", "the", "two", "few", "first", "early", "in", "of", "on"),
         *("before", "after", "since", "until", "between", "and", "to", "from", "ago", "now", "day"),
         *("week", "months", "year", "summer", "winter", "May", "june", "Feb", "Friday", "sat"),
-        *("Christmas", "Easter", "new", "evening", "night", "29", "31", "2023", "21st", "3 pm"),
+        *(
+            "Christmas",
+            "Easter",
+            "new",
+            "mother's",
+            "good",
+            "eve",
+            "evening",
+            "night",
+            "29",
+            "31",
+            "2023",
+            "21st",
+            "3 pm",
+        ),
         *("'90s", "2023-05", "yesterday", "weekend", "quarter", "will", "met", ",", "?", "."),
     ]
 )
@@ -160,3 +175,15 @@ def test_a_text_that_may_hold_no_time_has_none(text):
             assert find_range(text, NOW) is None
             assert find_event_range(text, NOW) is None
         time_range.forget_questions()
+
+
+@pytest.mark.parametrize("name", HOLIDAYS)
+@pytest.mark.parametrize("before", ["on ", "the last "])
+def test_every_holiday_may_hold_a_time(name, before):
+    assert time_words.may_hold_a_time(before + " ".join(name))
+    assert find_range(before + " ".join(name), NOW) is not None
+
+
+@pytest.mark.parametrize("text", ["a new disk", "a good friend of my mother", "women on earth"])
+def test_a_word_of_a_holiday_alone_holds_no_time(text):
+    assert not time_words.may_hold_a_time(text)
