@@ -45,22 +45,23 @@ def test_a_recording_is_whole(root, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "durability"),
+    ("name", "durability", "count"),
     [
-        ("together", "always"),
-        ("mixed", "off"),
-        ("checkpoints", "off"),
-        ("reopened", "interval"),
-        ("encrypted checkpoints", "always"),
-        ("encrypted erase", "off"),
+        ("together", "always", 40),
+        ("mixed", "off", 20),
+        ("checkpoints", "off", 20),
+        ("reopened", "interval", 20),
+        ("encrypted checkpoints", "always", 40),
+        ("encrypted erase", "off", 20),
     ],
 )
-def test_a_sample_of_the_states(root, name, durability):
+def test_a_sample_of_the_states(root, name, durability, count):
+    """About ``count`` states."""
     recorded = record(root, name, durability)
     checker = Checker(recorded.expected)
     rng = random.Random(f"{name} {durability}")
     with small_files(name):
         for state in states(recorded.start, recorded.events, seed=1):
-            if rng.random() < 40 / (25 * len(recorded.events)):
+            if rng.random() < count / (25 * len(recorded.events)):
                 checker.check(state)
     assert checker.counts["different"] > 10
