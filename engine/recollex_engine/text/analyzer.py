@@ -169,16 +169,19 @@ text='who said the Grand Canyon?')
     def quotes(self, text: str) -> tuple[tuple[tuple[str | None, ...], ...], str]:
         """Return the phrases of a query, and its text without their quotation marks."""
         phrases = []
+        bare, after = "", 0
         for match in _QUOTED.finditer(text):
-            phrase = self.sequence(match[1] if match[1] is not None else match[2])
+            quoted = match[match.lastindex or 0]
+            bare += text[after : match.start()] + quoted
+            after = match.end()
+            phrase = self.sequence(quoted)
             while phrase and phrase[0] is None:
                 del phrase[0]
             while phrase and phrase[-1] is None:
                 del phrase[-1]
             if phrase:
                 phrases.append(tuple(phrase))
-        bare = _QUOTED.sub(lambda match: match[1] if match[1] is not None else match[2], text)
-        return tuple(dict.fromkeys(phrases)), bare
+        return tuple(dict.fromkeys(phrases)), bare + text[after:]
 
     def _terms(self, text: str) -> tuple[str, ...]:
         return tuple(filter(None, dict.fromkeys(self.sequence(text))))
