@@ -1,6 +1,8 @@
 """The contract of `contract.Contract`: the embedded API, and the client over a socket and HTTP."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,18 @@ from tests.bindings.contract import Contract
 from tests.bindings.http import http_service
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
+
+Stopping = Callable[[Callable[[], object]], None]
+
+
+@pytest.fixture(scope="module")
+def stopping() -> Iterator[Stopping]:
+    """Stops servers beside the next tests: an HTTP server waits for two tenths of a second."""
+    stopped: list[Future[Any]] = []
+    with ThreadPoolExecutor(4) as threads:
+        yield lambda stop: stopped.append(threads.submit(stop))
+    for each in stopped:
+        each.result()
 
 
 class TestEmbedded(Contract):
@@ -31,9 +45,13 @@ class TestSocket(Contract):
 
 class TestHttp(Contract):
     @pytest.fixture
-    def store(self, tmp_path: Path) -> Iterator[Any]:
-        with (
-            http_service.served(tmp_path / "memory", embedder=WordVectors()) as running,
-            recollex.connect(running.url) as store,
-        ):
-            yield store
+    def store(self, tmp_path: Path, stopping: Stopping) -> Iterator[Any]:
+        server = ExitStack()
+        running = server.enter_context(
+            http_service.served(tmp_path / "memory", embedder=WordVectors())
+        )
+        try:
+            with recollex.connect(running.url) as store:
+                yield store
+        finally:
+            stopping(server.close)
