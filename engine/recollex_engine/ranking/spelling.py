@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from recollex_engine.ranking.arms import NO_SHARES, Mask
 from recollex_engine.state.view import View
+from recollex_engine.storage.read_only import read_only
 from recollex_kernels.words.spelling import LONGEST, SHORTEST, spelled_like
 from recollex_kernels.words.weighing import word_frequencies
 
@@ -96,6 +97,4 @@ def _frequencies(
     population: int,
 ) -> npt.NDArray[np.int64]:
     lists, texts, memories = asked
-    admitted = allowed.view()
-    admitted.flags.writeable = False  # one type for kernels, with a filter and without
-    return word_frequencies(lists, terms, texts, memories, admitted, population)
+    return word_frequencies(lists, terms, texts, memories, read_only(allowed), population)

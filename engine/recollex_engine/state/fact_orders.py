@@ -8,27 +8,18 @@ run yet are scanned. Nothing is stored: an order is made when a question first n
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.state.column_set import ColumnSet
+from recollex_engine.storage.read_only import read_only
 from recollex_kernels.memories.fact_selection import RUN, extremes_in_order
 
 UNSORTED = 4096
 """The most versions that are scanned because no run holds them: 10 us."""
 OTHER = {"fact_start": "fact_end", "fact_end": "fact_start"}
 """The orders that also keep the extremes of another column, by the names of the columns."""
-
-Array = TypeVar("Array", bound=npt.NDArray[Any])
-
-
-def read_only(array: Array) -> Array:
-    """Return a view of an array that is read-only, the one type that kernels are compiled for."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 @dataclass(frozen=True, slots=True)

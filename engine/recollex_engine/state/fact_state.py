@@ -14,8 +14,9 @@ from recollex_engine.domain.fact_schema import ALIAS_OF, CHAINS, RELATIONS, TARG
 from recollex_engine.state.chain import NONE, Chain, newest
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.entity_merges import Identities
-from recollex_engine.state.fact_orders import FactOrders, read_only
+from recollex_engine.state.fact_orders import FactOrders
 from recollex_engine.storage.dictionary import Dictionary
+from recollex_engine.storage.read_only import read_only
 from recollex_kernels.memories.fact_gathering import Columns
 from recollex_kernels.memories.fact_selection import Facts
 

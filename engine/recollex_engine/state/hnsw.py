@@ -24,6 +24,7 @@ from recollex_engine.errors import CorruptError, StoreFullError, TooManyFilesErr
 from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.content_file import map_content, write_sealed
 from recollex_engine.storage.disk import flush, permissions
+from recollex_engine.storage.read_only import read_only
 from recollex_kernels.vectors.hnsw_file import places_of
 from recollex_kernels.vectors.hnsw_search import ARRIVED, OTHER_ROWS, near_rows, slot_rows
 
@@ -269,8 +270,7 @@ def least_width(
     first, count = graph.first_row, graph.end_row - graph.first_row
     places = first + np.linspace(0, count - 1, min(SAMPLED, count)).astype(np.int64)
     rows = np.concatenate([codes(place, place + 1) for place in places.tolist()])
-    queries = rows.astype(np.float32)
-    queries.flags.writeable = False  # as questions are: else the walk is compiled once more
+    queries = read_only(rows.astype(np.float32))
     wanted = min(NEAREST, count)
     truth = _exact(rows, codes, first, graph.end_row, wanted)
     allowed = np.ones(int(coded[2][-1]) + 1, np.uint8)

@@ -1,12 +1,12 @@
 """How are an agent's terms spelled? Their marks, which find similar ones; a shared cache."""
 
 import threading
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.storage.dictionary import Dictionary
+from recollex_engine.storage.read_only import read_only
 from recollex_kernels.words.spelling import marks
 
 Spelled = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.uint64]]
@@ -30,8 +30,8 @@ class Spellings:
         Cost: 100 ns for each term that is new since the last call.
         """
         count = len(terms)  # before the text: a term counts once its bytes are there
-        text, ends = (_read_only(array) for array in terms.flat)
-        ends = ends[:count]
+        text, ends = terms.flat
+        text, ends = read_only(text), read_only(ends[:count])
         with self._growing:
             if self._count < count:
                 if len(self._marks) < count:
@@ -41,10 +41,3 @@ class Spellings:
                 marks(text, ends, self._count, self._marks)
                 self._count = count
             return text, ends, self._marks[:count]
-
-
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a view that kernels take as one type, whether it is of a file or in memory."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

@@ -45,6 +45,7 @@ from recollex_engine.storage.disk import (
 )
 from recollex_engine.storage.formats import unknown_format
 from recollex_engine.storage.pooled_file import PooledFile
+from recollex_engine.storage.read_only import read_only
 
 HEADER_BYTES = 64
 VERSION = 1
@@ -354,9 +355,7 @@ def _with_room(rows: Rows, count: int) -> tuple[Rows, Rows]:
     """Return an array of ``rows`` with room for at least ``count``, and a read-only view of it."""
     room = np.empty((max(count, len(rows) * 3 // 2), rows.shape[1]), "<f2")
     room[: len(rows)] = rows
-    held = room.view()
-    held.flags.writeable = False
-    return room, held
+    return room, read_only(room)
 
 
 def _bytes_of(rows: NDArray[Any]) -> memoryview:

@@ -29,6 +29,7 @@ from recollex_engine.models.embedder import Progress, embed_all
 from recollex_engine.ranking.arms import semantic
 from recollex_engine.recall.memory import read_memories
 from recollex_engine.recall.recall import Recall
+from recollex_engine.storage.read_only import read_only
 from recollex_engine.talks.guarded_turn import guard
 from recollex_engine.talks.salience import EVENTS, read_features
 from recollex_engine.talks.standing import UNKNOWN, standing_of
@@ -331,9 +332,7 @@ class Sessions:
         view = self._agent.view()
         if view is None or not view.rows:
             return []
-        query = vector.view()
-        query.flags.writeable = False  # as questions are: else the search is compiled once more
-        found = semantic(view, query, view.open.astype(np.uint8), 0.0, 1, exact=False)
+        found = semantic(view, read_only(vector), view.open.astype(np.uint8), 0.0, 1, exact=False)
         return [
             (float(cosine), view.columns.text(int(memory)))
             for cosine, memory in zip(found.scores, found.memories, strict=True)

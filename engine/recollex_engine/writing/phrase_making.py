@@ -19,6 +19,7 @@ from recollex_engine.facts.surface_arms import nearest
 from recollex_engine.log.format import decode_bytes
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
+from recollex_engine.storage.read_only import read_only
 
 LIMIT = 5
 """The most synonyms of a phrase among earlier ones."""
@@ -64,9 +65,7 @@ def _synonyms(
     columns: Columns, new: npt.NDArray[np.float32], entities: Sequence[int]
 ) -> list[Synonyms]:
     """Return the best earlier phrases of each new one, of those recorded and those before it."""
-    queries = new.view()
-    queries.flags.writeable = False  # as questions are: else a search is compiled once more
-    found = [dict(_recorded(columns, query)) for query in queries]
+    found = [dict(_recorded(columns, query)) for query in read_only(new)]
     for first in range(0, len(new), _TOGETHER):
         part = new[first : first + _TOGETHER]
         near = part @ new[: first + len(part)].T
