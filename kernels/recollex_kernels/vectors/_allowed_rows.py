@@ -29,7 +29,8 @@ def rows_of_allowed(
     """Return whether all memories of rows [first, end) are allowed, whether few are, their rows.
 
     If one in ``sparse`` memories or more are allowed, looking at all rows costs less, and none is
-    listed. Otherwise the rows ascend.
+    listed. Otherwise the rows ascend. Each memory has a row or more, or none has more than one, as
+    surfaces have.
 
     Cost: a byte a memory, and 2 ns for each allowed one if few are.
     """
@@ -40,7 +41,7 @@ def rows_of_allowed(
         count += count_bits(word)
     if count * sparse >= high - low:
         return count == high - low, False, np.empty(0, np.uint32)
-    more = end - first - (high - low)  # each memory has one of the rows, some have more
+    more = max(0, end - first - (high - low))  # rows beside one of each memory
     rows = np.empty(count + more, np.uint32)
     n = 0
     for i in range(words.shape[0]):

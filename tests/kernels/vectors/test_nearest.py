@@ -41,6 +41,17 @@ def check_scan(vectors, query, memory_of_row, allowed, first_row, end_row, floor
     assert tuple(part.tolist() for part in found) == expected
 
 
+@given(st.integers(0, 10**6))
+@settings(max_examples=20)
+def test_memories_without_rows_are_passed_over(seed):
+    rng = np.random.default_rng(seed)
+    vectors = clustered(600, 8, seed, 4)
+    memory_of_row = np.cumsum(rng.integers(1, 9, 600))
+    allowed = rng.random(memory_of_row[-1] + 1) < rng.choice([0.002, 0.02, 1.0])
+    query = read_only(vectors[0].astype(np.float32))
+    check_scan(vectors, query, memory_of_row, allowed, 0, 600, -2.0, 20)
+
+
 @given(st.integers(0, 10**6), st.sampled_from([2, 4, 0]), st.sampled_from([-2.0, 0.0, 0.5]))
 @settings(max_examples=40)
 def test_scan_equals_scoring_every_row_and_sorting(seed, grid, floor):
