@@ -6,7 +6,7 @@ from uuid import UUID
 
 import orjson
 
-_NAMESPACE = UUID("5b0f8a0e-52ad-5c5b-9a6e-6f1f3f7a1d2c")
+_NAMESPACE = UUID("5b0f8a0e-52ad-5c5b-9a6e-6f1f3f7a1d2c").bytes
 
 
 def content_id(kind: str, *parts: Any) -> str:
@@ -15,8 +15,6 @@ def content_id(kind: str, *parts: Any) -> str:
     >>> content_id("fact", "ann", "likes", {"text": "tea"}, None)
     '6f4ff7ec-8d2e-5c0f-b9a2-6f3bb7b9b8b5'
     """
-    digest = sha1(
-        _NAMESPACE.bytes + orjson.dumps([kind, *parts]), usedforsecurity=False
-    ).hexdigest()
+    digest = sha1(_NAMESPACE + orjson.dumps([kind, *parts]), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digest[16], 16) & 3]
     return f"{digest[:8]}-{digest[8:12]}-5{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"

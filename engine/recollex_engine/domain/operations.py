@@ -84,7 +84,7 @@ class SplitEntity:
             check_text(self.name, "name", MAX_NAME)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)  # made a million times: a frozen class takes three times as long to make
 class UpsertEdge:
     """Record a fact: ``subject`` ``predicate`` ``object``, true in [start, end) of the world.
 
@@ -126,7 +126,7 @@ class UpsertEdge:
         if id is None:
             said = {"entity": fold_name(record["entity"])} if "entity" in record else record
             id = content_id("fact", fold_name(self.subject), self.predicate, said, self.start)
-        object.__setattr__(self, "id", id)
+        self.id = id
 
 
 @dataclass(frozen=True)
