@@ -192,7 +192,7 @@ class FactState:
     def head(self, keys: str, key: int) -> int:
         """Return the newest entry of a chain of `CHAINS`; NONE if it is empty."""
         head = self.chains[keys].head
-        return int(head[key]) if key < len(head) else NONE
+        return head.item(key) if key < len(head) else NONE
 
     def extend_chain(
         self, name: str, keys: Sequence[int], others: Mapping[str, Sequence[Any]]

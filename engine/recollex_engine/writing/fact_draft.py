@@ -31,7 +31,7 @@ from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.entity_draft import EntityDraft
 from recollex_engine.writing.event_draft import EventDraft
-from recollex_engine.writing.fact_record import same
+from recollex_engine.writing.fact_record import filled, same
 from recollex_engine.writing.fact_staging import FactStaging
 from recollex_engine.writing.name_split import NameSplit
 from recollex_engine.writing.phrase_making import lacks_phrase
@@ -223,13 +223,19 @@ class FactDraft:
             "predicate": operation.predicate,
             "object": self._object(operation.object, names),
             "valid": list(check_interval(operation.start, operation.end, "valid")),
-            "evidence": [self.memory(id) for id in operation.evidence],
-            "mentions": [each.to_json() for each in operation.mentions],
-            "source": operation.source.to_json() if operation.source else None,
-            "confidence": float(operation.confidence),
-            "uncertainty": operation.uncertainty,
-            "zone": _zone(operation.object),
         }
+        if operation.evidence:
+            content["evidence"] = [self.memory(id) for id in operation.evidence]
+        if operation.mentions:
+            content["mentions"] = [each.to_json() for each in operation.mentions]
+        if operation.source is not None:
+            content["source"] = operation.source.to_json()
+        if operation.confidence != 1.0:
+            content["confidence"] = float(operation.confidence)
+        if operation.uncertainty is not None:
+            content["uncertainty"] = operation.uncertainty
+        if (zone := _zone(operation.object)) is not None:
+            content["zone"] = zone
         self._open("upsert_edge", operation.id, content, names, operation.embed)
 
     def _object(self, value: Object, names: list[tuple[str, str, int]]) -> dict[str, Any]:
@@ -264,7 +270,7 @@ class FactDraft:
             content["confidence"] = float(changes["confidence"])
         if "uncertainty" in changes:
             content["uncertainty"] = changes["uncertainty"]
-        self._open("retro_correct", operation.id, content, names)
+        self._open("retro_correct", operation.id, filled(content), names)
 
     def _undo(self, operation: say.Undo) -> None:
         for former in former_state(self.columns, operation.op):
@@ -295,11 +301,7 @@ class FactDraft:
         if content["predicate"] == ALIAS_OF:
             subject, target = content["subject"], content["object"]["entity"]
             self._entities.alias(subject, target)
-        payload = {"id": id} | {name: value for name, value in content.items() if value}
-        if content["confidence"] == 1.0:
-            del payload["confidence"]
-        elif content["confidence"] == 0.0:
-            payload["confidence"] = 0.0
+        payload = {"id": id, **content}
         if found is not None:
             payload["previous"] = found[0]
             if found[1] is not None:

@@ -1,4 +1,7 @@
-"""The content of a recorded version of a fact or event, in the form of a log record."""
+"""The content of a recorded version of a fact or event, in the form of a log record.
+
+A field that says nothing is left out: an empty list, None, and a confidence of 1.
+"""
 
 from typing import Any
 
@@ -30,17 +33,28 @@ def content_of(columns: Columns, version: int) -> dict[str, Any]:
     elif KINDS[kind] == "boolean":
         record = bool(number)
     subject = value("subject")
+    return filled(
+        {
+            "subject": [columns.entity_name(subject), subject],
+            "predicate": columns.label(value("predicate")),
+            "object": {KINDS[kind]: record},
+            "valid": [value("start"), value("end")],
+            "evidence": part("evidence"),
+            "mentions": [columns.label(label) for label in part("mention")],
+            "source": columns.label(value("source")),
+            "confidence": value("confidence"),
+            "uncertainty": columns.label(value("uncertainty")),
+            "zone": columns.label(value("zone")),
+        }
+    )
+
+
+def filled(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a fact without the fields that say nothing."""
     return {
-        "subject": [columns.entity_name(subject), subject],
-        "predicate": columns.label(value("predicate")),
-        "object": {KINDS[kind]: record},
-        "valid": [value("start"), value("end")],
-        "evidence": part("evidence"),
-        "mentions": [columns.label(label) for label in part("mention")],
-        "source": columns.label(value("source")),
-        "confidence": value("confidence"),
-        "uncertainty": columns.label(value("uncertainty")),
-        "zone": columns.label(value("zone")),
+        name: value
+        for name, value in content.items()
+        if (value != 1.0 if name == "confidence" else value)
     }
 
 

@@ -25,16 +25,16 @@ class FactStaging:
         self._facts: dict[str, tuple[int, dict[str, Any] | None]] = {}  # looked up, or staged
 
     def record(self, kind: str, payload: dict[str, Any], embed: bool = True) -> None:
-        """Stage one record of the log; that of a version gets its surface later.
+        """Stage one record of the log, and its note; that of a version gets its surface later.
 
         embed: whether the surface gets a vector.
         """
-        noted = payload | self.note
-        if typed := self.draft.type_names(payload.get("names", ())):
-            noted["typed"] = typed
-        self.draft.operations.append((kind, noted))
+        payload |= self.note
+        if (names := payload.get("names")) and (typed := self.draft.type_names(names)):
+            payload["typed"] = typed
+        self.draft.operations.append((kind, payload))
         if kind in FACTS or kind in EVENTS:
-            self.draft.surfaces.append((noted, surface_of(kind, noted), embed))
+            self.draft.surfaces.append((payload, surface_of(kind, payload), embed))
 
     def entity(self, name: str, names: list[tuple[str, str, int]]) -> list[Any]:
         """Return [name, number] of an entity; a new entity is also added to ``names``."""
