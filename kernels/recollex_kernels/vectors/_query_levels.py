@@ -12,24 +12,10 @@ The planes of a query are words like a row's: where it is negative no bit of s, 
 are 0, as a row's bits are.
 """
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
 
 from recollex_kernels.machine.jit import F32, U64, kernel
-from recollex_kernels.vectors._row_sums import (
-    LONG,
-    MIXED,
-    TOGETHER,
-    WORD,
-    lanes_of,
-    row_sums,
-    set_bits,
-)
-
-_AHEAD = 512  # words prefetched ahead: the hardware stops at the end of a page
-PLANES = 2
+from recollex_kernels.vectors._level_sums import TOGETHER
 
 
 @kernel
@@ -71,38 +57,3 @@ def scale_of(turned: F32) -> float:
         q = abs(np.float64(turned[j]))
         along += q * (3.0 if q * q * width > square else 1.0)
     return square / along if along > 0 else 0.0
-
-
-def _counted(b: Any, word: Any, planes: list[Any]) -> Any:
-    """Return S of each word."""
-    differs = b.xor(word, planes[0])
-    large = set_bits(b, b.and_(differs, planes[1]))
-    return b.add(b.add(large, large), set_bits(b, differs))
-
-
-def _splat(value: int) -> Any:
-    return ir.Constant(lanes_of(LONG, TOGETHER), [value] * TOGETHER)
-
-
-def _summed(b: Any, counts: list[Any]) -> Any:
-    """Return the sums of rows from S of their words, at most 192: a byte each."""
-    lanes = counts[0]  # byte i of lane l is S of word 8 i + l
-    for i in range(1, MIXED):
-        lanes = b.or_(lanes, b.shl(counts[i], _splat(8 * i)))
-    size = 8 * TOGETHER
-    order = []
-    for row in range(TOGETHER):  # the bytes of words 6 r to 6 r + 5, then two that are 0
-        words = range(MIXED * row, MIXED * (row + 1))
-        order += [*(word % TOGETHER * 8 + word // TOGETHER for word in words), 6, 7]
-    held = b.bitcast(lanes, lanes_of(ir.IntType(8), size))
-    of_rows = b.shuffle_vector(held, held, ir.Constant(lanes_of(WORD, size), order))
-    bytes_ = b.bitcast(of_rows, lanes.type)
-    even = _splat(0x00FF00FF00FF00FF)
-    sums = b.add(b.and_(bytes_, even), b.and_(b.lshr(bytes_, _splat(8)), even))
-    sums = b.add(sums, b.lshr(sums, _splat(32)))
-    sums = b.and_(b.add(sums, b.lshr(sums, _splat(16))), _splat(0xFFFF))
-    return b.trunc(sums, lanes_of(WORD, TOGETHER))
-
-
-level_sums = row_sums(PLANES, _counted, _summed, _AHEAD)
-"""Writes S of ``groups`` times `TOGETHER` rows, from ``first`` on, to the front of ``out``."""

@@ -17,9 +17,9 @@ from recollex_kernels.vectors._allowed_rows import rows_of_allowed
 from recollex_kernels.vectors._best_rows import best_rows
 from recollex_kernels.vectors._four_bits import TOGETHER as FOUR
 from recollex_kernels.vectors._four_bits import encode_query, four_sums
+from recollex_kernels.vectors._level_sums import PLANES, TOGETHER, level_sums
 from recollex_kernels.vectors._one_bit import encode_bits, turn
-from recollex_kernels.vectors._query_levels import PLANES, encode_levels, level_sums
-from recollex_kernels.vectors._row_sums import TOGETHER
+from recollex_kernels.vectors._query_levels import encode_levels
 from recollex_kernels.vectors._top_buffer import prune, room
 from recollex_kernels.vectors.codes import Estimated, OneBit
 from recollex_kernels.vectors.similarity import decode_row

@@ -13,9 +13,9 @@ from recollex_kernels.machine.jit import F32, I8, I64, U8, U16, U32, kernel
 from recollex_kernels.machine.prefetch import prefetch_row
 from recollex_kernels.vectors._four_bits import TOGETHER as FOUR
 from recollex_kernels.vectors._four_bits import bounds, encode_query, four_sums
+from recollex_kernels.vectors._level_sums import PLANES, TOGETHER, level_sums
 from recollex_kernels.vectors._one_bit import turn
-from recollex_kernels.vectors._query_levels import PLANES, encode_levels, level_sums, scale_of
-from recollex_kernels.vectors._row_sums import TOGETHER
+from recollex_kernels.vectors._query_levels import encode_levels, scale_of
 from recollex_kernels.vectors.codes import FourBits, OneBit
 from recollex_kernels.vectors.similarity import decode_row, similarity
 

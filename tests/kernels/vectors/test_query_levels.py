@@ -3,8 +3,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.vectors._query_levels import PLANES, encode_levels, level_sums, scale_of
-from recollex_kernels.vectors._row_sums import TOGETHER
+from recollex_kernels.vectors._level_sums import PLANES, TOGETHER, level_sums
+from recollex_kernels.vectors._query_levels import encode_levels, scale_of
 from tests.kernels.unit_vectors import (
     clustered,
     cosines_of,
