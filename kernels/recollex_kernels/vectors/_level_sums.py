@@ -1,7 +1,8 @@
 """Code that sums S, see `_query_levels`, over the words of rows of bits.
 
-Rows of 384 components are summed eight at once in vector code, other widths a word at a time; the
-sums are the same.
+Rows of 384 components are summed eight at once in vector code, other widths a word at a time. A
+processor with AVX2 alone has no instruction that counts the bits of vectors: there the counts of
+half bytes are looked up. All sums are the same.
 """
 
 from collections.abc import Callable
@@ -24,7 +25,7 @@ _MIXED = (
     6  # words of a row that is summed in vector code: eight rows are six vectors of eight words
 )
 _AHEAD = 512  # words prefetched ahead: the hardware stops at the end of a page
-_WORD, _LONG = ir.IntType(32), ir.IntType(64)
+_BYTE, _SHORT, _WORD, _LONG = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _BUILD: Any = _cgutils  # its functions carry no types
 
 
@@ -32,8 +33,8 @@ def _lanes_of(element: Any, n: int) -> Any:
     return ir.VectorType(element, n)
 
 
-def _splat(value: int) -> Any:
-    return ir.Constant(_lanes_of(_LONG, TOGETHER), [value] * TOGETHER)
+def _splat(value: int, element: Any = _LONG, n: int = TOGETHER) -> Any:
+    return ir.Constant(_lanes_of(element, n), [value] * n)
 
 
 def _set_bits(b: Any, words: Any) -> Any:
@@ -43,11 +44,21 @@ def _set_bits(b: Any, words: Any) -> Any:
     return b.call(_BUILD.get_or_insert_function(b.module, kind, name), [words])
 
 
-def _load(b: Any, base: Any, offset: int) -> Any:
+def _chosen(b: Any, x: Any, y: Any, lanes: list[int]) -> Any:
+    return b.shuffle_vector(x, y, ir.Constant(_lanes_of(_WORD, len(lanes)), lanes))
+
+
+def _load(b: Any, base: Any, offset: int, n: int = TOGETHER) -> Any:
     pointer = b.gep(base, [_LONG(offset)])
-    loaded = b.load(b.bitcast(pointer, _lanes_of(_LONG, TOGETHER).as_pointer()))
+    loaded = b.load(b.bitcast(pointer, _lanes_of(_LONG, n).as_pointer()))
     loaded.align = 8
     return loaded
+
+
+def _ask_for_group(b: Any, group: Any, kept: int) -> None:
+    """Prefetch a group of rows, a cache line each time."""
+    for i in range(_MIXED):
+        ask_for(b, b.gep(group, [_LONG(_AHEAD + TOGETHER * i)]), kept)
 
 
 def _kept(context: Any) -> int:
@@ -80,9 +91,8 @@ def _summed(b: Any, counts: list[Any]) -> Any:
     for row in range(TOGETHER):  # the bytes of words 6 r to 6 r + 5, then two that are 0
         words = range(_MIXED * row, _MIXED * (row + 1))
         order += [*(word % TOGETHER * 8 + word // TOGETHER for word in words), 6, 7]
-    held = b.bitcast(lanes, _lanes_of(ir.IntType(8), size))
-    of_rows = b.shuffle_vector(held, held, ir.Constant(_lanes_of(_WORD, size), order))
-    bytes_ = b.bitcast(of_rows, lanes.type)
+    held = b.bitcast(lanes, _lanes_of(_BYTE, size))
+    bytes_ = b.bitcast(_chosen(b, held, held, order), lanes.type)
     even = _splat(0x00FF00FF00FF00FF)
     sums = b.add(b.and_(bytes_, even), b.and_(b.lshr(bytes_, _splat(8)), even))
     sums = b.add(sums, b.lshr(sums, _splat(32)))
@@ -97,8 +107,7 @@ def _build_mixed(b: Any, base: Any, groups: Any, asked: Any, to: Any, kept: int)
     ]
     with _BUILD.for_range(b, groups) as loop:
         group = b.gep(base, [b.mul(loop.index, _LONG(TOGETHER * _MIXED))])
-        for i in range(_MIXED):  # a cache line each
-            ask_for(b, b.gep(group, [_LONG(_AHEAD + TOGETHER * i)]), kept)
+        _ask_for_group(b, group, kept)
         counts = [
             _counted(b, _load(b, group, TOGETHER * i), own[i % (_MIXED // 2)])
             for i in range(_MIXED)
@@ -106,6 +115,57 @@ def _build_mixed(b: Any, base: Any, groups: Any, asked: Any, to: Any, kept: int)
         place = b.gep(to, [b.mul(loop.index, _LONG(TOGETHER))])
         place = b.bitcast(place, _lanes_of(_WORD, TOGETHER).as_pointer())
         b.store(_summed(b, counts), place).align = 4
+
+
+def _halves(b: Any, words: Any) -> tuple[Any, Any]:
+    """Return the low halves of 32 bytes, and the high ones."""
+    shifted = b.lshr(b.bitcast(words, _lanes_of(_SHORT, 16)), _splat(4, _SHORT, 16))
+    low, high = (b.bitcast(each, _lanes_of(_BYTE, 32)) for each in (words, shifted))
+    return b.and_(low, _splat(15, _BYTE, 32)), b.and_(high, _splat(15, _BYTE, 32))
+
+
+def _build_looked_up(b: Any, base: Any, groups: Any, asked: Any, to: Any, kept: int) -> None:
+    """Sum rows by AVX2: two of them are three vectors of four words, a a a a, a a b b, b b b b."""
+    bytes_, words = _lanes_of(_BYTE, 32), _lanes_of(_LONG, 4)
+    look_up, add_bytes = (
+        _BUILD.get_or_insert_function(
+            b.module, ir.FunctionType(kind, [bytes_, bytes_]), f"llvm.x86.avx2.{name}"
+        )
+        for name, kind in (("pshuf.b", bytes_), ("psad.bw", words))
+    )
+    bits = [half.bit_count() for half in range(16)] * 2  # the table of each half of a vector
+    once = ir.Constant(bytes_, bits)
+    twice = ir.Constant(bytes_, [2 * count for count in bits])
+    own = [
+        (_load(b, asked, 4 * i, 4), _halves(b, _load(b, asked, TOGETHER * _MIXED + 4 * i, 4)))
+        for i in range(3)
+    ]
+
+    def counted(held: Any, signs: Any, large: tuple[Any, Any]) -> Any:
+        """Return S of each byte."""
+        count = _splat(0, _BYTE, 32)
+        for differs, mask in zip(_halves(b, b.xor(held, signs)), large, strict=True):
+            count = b.add(count, b.call(look_up, [once, differs]))
+            count = b.add(count, b.call(look_up, [twice, b.and_(differs, mask)]))
+        return count
+
+    with _BUILD.for_range(b, groups) as loop:
+        group = b.gep(base, [b.mul(loop.index, _LONG(TOGETHER * _MIXED))])
+        _ask_for_group(b, group, kept)
+        pairs = []
+        for first in range(0, 2 * _MIXED, 3):
+            x, both, y = (counted(_load(b, group, 4 * (first + i), 4), *own[i]) for i in range(3))
+            outer = _chosen(b, x, y, [*range(16), *range(48, 64)])
+            inner = _chosen(b, x, y, [*range(16, 32), *range(32, 48)])
+            of_rows = b.add(both, b.add(outer, inner))  # 72 at most
+            pairs.append(b.call(add_bytes, [of_rows, _splat(0, _BYTE, 32)]))
+        fours = []  # of rows 0 2 1 3
+        for p, q in (pairs[:2], pairs[2:]):
+            fours.append(b.add(_chosen(b, p, q, [0, 4, 2, 6]), _chosen(b, p, q, [1, 5, 3, 7])))
+        low, high = (b.bitcast(each, _lanes_of(_WORD, TOGETHER)) for each in fours)
+        place = b.gep(to, [b.mul(loop.index, _LONG(TOGETHER))])
+        place = b.bitcast(place, _lanes_of(_WORD, TOGETHER).as_pointer())
+        b.store(_chosen(b, low, high, [0, 4, 2, 6, 8, 12, 10, 14]), place).align = 4
 
 
 def _build_plain(b: Any, base: Any, groups: Any, words: Any, asked: Any, to: Any) -> None:
@@ -129,9 +189,12 @@ def _code(typing: Any, bits: Any, first: Any, groups: Any, query: Any, out: Any)
         base, words = row_of(context, b, signature.args[0], args[0], args[1])
         asked = data_of(context, b, signature.args[3], args[3])
         to = data_of(context, b, signature.args[4], args[4])
+        features = context.codegen().magic_tuple()[2].split(",")
+        looks_up = "+avx2" in features and "+avx512bw" not in features
+        build_mixed = _build_looked_up if looks_up else _build_mixed
         with b.if_else(b.icmp_signed("==", words, _LONG(_MIXED))) as (mixed, plain):
             with mixed:
-                _build_mixed(b, base, args[2], asked, to, _kept(context))
+                build_mixed(b, base, args[2], asked, to, _kept(context))
             with plain:
                 _build_plain(b, base, args[2], words, asked, to)
         return context.get_dummy_value()

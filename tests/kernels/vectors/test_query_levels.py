@@ -1,8 +1,15 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numba
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import recollex_kernels
 from recollex_kernels.vectors._level_sums import PLANES, TOGETHER, level_sums
 from recollex_kernels.vectors._query_levels import encode_levels, scale_of
 from tests.kernels.unit_vectors import (
@@ -69,3 +76,40 @@ def test_estimates_err_by_less_than_a_twentieth():
     apart = estimates(vectors, query) * scale - cosines_of(vectors, range(3000), query)
     assert abs(apart.mean()) < 0.01
     assert apart.std() < 0.05
+
+
+PLAIN = """
+import numba, numpy as np
+from recollex_kernels.vectors._level_sums import PLANES, TOGETHER, level_sums
+
+@numba.njit
+def sums_of(held, planes, out):
+    level_sums(held, 0, len(out) // TOGETHER, planes, out)
+
+rng = np.random.default_rng(1)
+for held in (rng.integers(0, 2**64, (80, 6), np.uint64), np.full((8, 6), 2**64 - 1, np.uint64)):
+    own = rng.integers(0, 2**64, (PLANES, 6), np.uint64) if len(held) > 8 else [[0] * 6, held[0]]
+    planes, out = np.tile(np.array(own, np.uint64), TOGETHER), np.empty(len(held), np.int32)
+    sums_of(held, planes, out)
+    differ = held ^ planes[0, :6]
+    for bits in (differ, differ & planes[1, :6], differ & planes[1, :6]):
+        out -= np.unpackbits(bits.view(np.uint8), axis=1).sum(1, np.int32)
+    print(*out)
+"""
+
+
+@pytest.mark.parametrize(("processor", "features"), [("generic", ""), ("haswell", "+avx2")])
+def test_other_processors_sum_the_same(processor, features):
+    if "avx2" in features and "avx2" not in Path("/proc/cpuinfo").read_text():
+        pytest.skip("this processor has no AVX2")
+    run = subprocess.run(
+        [sys.executable, "-c", PLAIN],
+        env=os.environ
+        | {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": features}
+        | {"PYTHONPATH": str(Path(recollex_kernels.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert set(run.stdout.split()) == {"0"}
