@@ -59,9 +59,26 @@ def fact_text(subject: str, predicate: str, said: str, valid: tuple[int, int]) -
     >>> fact_text("Ann", "worksAt", "Acme", (-OPEN_END, 0))
     'Ann works At Acme, until January 1, 1970'
     """
-    span = _span(*valid)
-    words = f"{subject} {_CAMEL.sub(' ', predicate).replace('_', ' ')} {said}"
+    span, words = _span(*valid), f"{subject} {_relation(predicate)} {said}"
     return f"{words}, {span}" if span else words
+
+
+def fact_parts(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the text of a version of a fact in parts that many facts share.
+
+    It has the words of the parts, one part after another: a space begins each.
+
+    >>> fact_parts({"subject": ["Ann", 0], "predicate": "lives_in", "object": {"text": "Rome"},
+    ...     "valid": [0, OPEN_END]})
+    ('Ann', 'lives in', 'Rome', 'since', 'January 1, 1970')
+    """
+    said, span = _object(content["object"]), _span_parts(*content["valid"])
+    return (content["subject"][0], _relation(content["predicate"]), said, *span)
+
+
+@lru_cache(maxsize=8192)
+def _relation(predicate: str) -> str:
+    return _CAMEL.sub(" ", predicate).replace("_", " ")
 
 
 def event_text(summary: str, who: Mapping[str, str | None], span: Sequence[int]) -> str:
@@ -105,10 +122,14 @@ def _object(record: Mapping[str, Any]) -> str:
 
 def _span(start: int, end: int) -> str:
     """Return a time in words; an empty string if it is open at both ends."""
+    return " ".join(_span_parts(start, end))
+
+
+def _span_parts(start: int, end: int) -> tuple[str, ...]:
     if start == OPEN_START:
-        return "" if end == OPEN_END else f"until {_day(int(end) // DAY)}"
+        return () if end == OPEN_END else ("until", _day(int(end) // DAY))
     first = _day(int(start) // DAY)
-    return f"since {first}" if end == OPEN_END else f"{first} to {_day(int(end) // DAY)}"
+    return ("since", first) if end == OPEN_END else (first, "to", _day(int(end) // DAY))
 
 
 @lru_cache(maxsize=65_536)

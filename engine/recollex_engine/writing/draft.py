@@ -77,7 +77,7 @@ class Draft:
         """Entities without a surface: the name, the payload of the first fact that names it, and
         whether it gets a vector."""
         self.surfaces: list[tuple[dict[str, Any], str, bool]] = []
-        """Payloads that lack a surface, the text of each, and whether it gets a vector."""
+        """Payloads that lack a surface, the kind of each, and whether it gets a vector."""
 
     def replace(self, memories: Sequence[int]) -> None:
         """Close the memories that a replaced document loses."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from recollex_engine.domain.surfaces import EVENTS, FACTS, surface_of
+from recollex_engine.domain.surfaces import EVENTS, FACTS
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.state.chain import NONE
 from recollex_engine.text.names import fold_name
@@ -34,7 +34,7 @@ class FactStaging:
             payload["typed"] = typed
         self.draft.operations.append((kind, payload))
         if kind in FACTS or kind in EVENTS:
-            self.draft.surfaces.append((payload, surface_of(kind, payload), embed))
+            self.draft.surfaces.append((payload, kind, embed))
 
     def entity(self, name: str, names: list[tuple[str, str, int]]) -> list[Any]:
         """Return [name, number] of an entity; a new entity is also added to ``names``."""

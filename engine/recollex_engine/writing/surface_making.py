@@ -12,7 +12,14 @@ from recollex_engine.domain import operations as say
 from recollex_engine.domain.fact_schema import SURFACE_KINDS
 from recollex_engine.domain.intervals import check_interval
 from recollex_engine.domain.literals import to_record
-from recollex_engine.domain.surfaces import EVENTS, FACTS, PHRASES, SURFACE, surface_of
+from recollex_engine.domain.surfaces import (
+    EVENTS,
+    FACTS,
+    PHRASES,
+    SURFACE,
+    fact_parts,
+    surface_of,
+)
 from recollex_engine.log.format import encode_bytes
 from recollex_engine.models.embedder import Embedder, Progress, embed_all
 from recollex_engine.models.given_vectors import makes_vectors
@@ -37,14 +44,13 @@ class SurfaceMaker:
         self._analyzer = analyzer
         self._threads = threads
         self._made: dict[str, dict[str, Any]] = {}
-        self._plain: dict[str, dict[str, Any]] = {}
 
     def make(self, texts: Iterable[str], progress: Progress | None = None) -> None:
         """Make the surfaces of texts, in one batch. Raises the errors of the model."""
         new = [text for text in dict.fromkeys(texts) if text not in self._made]
         if not new:
             return
-        made = list(map(self._words_of, new))
+        made = [self.plain((text,)) for text in new]
         if makes_vectors(self._embedder):
             vectors = embed_all(self._embedder, new, self._threads, progress).astype("<f2")
             for surface, vector in zip(made, vectors, strict=True):
@@ -55,14 +61,9 @@ class SurfaceMaker:
         """Return a surface as a record of the log holds it; its text was given to `make`."""
         return self._made[text]
 
-    def plain(self, text: str) -> dict[str, Any]:
-        """Return a surface of words alone."""
-        if text not in self._plain:
-            self._plain[text] = self._words_of(text)
-        return self._plain[text]
-
-    def _words_of(self, text: str) -> dict[str, Any]:
-        return {"words": " ".join(filter(None, self._analyzer.sequence(text)))}
+    def plain(self, parts: Sequence[str]) -> dict[str, Any]:
+        """Return a surface of words alone, those of the parts of a text."""
+        return {"words": self._analyzer.words(parts)}
 
     def complete(self, draft: Draft, missing: Sequence[tuple[str, int]]) -> None:
         """Put the surfaces of a draft into its payloads, and add those of ``missing`` versions.
@@ -71,9 +72,12 @@ class SurfaceMaker:
         """
         if draft.surfaces:
             older = [text_of_version(draft.columns, *version) for version in missing]
-            self.make([*(text for _, text, embed in draft.surfaces if embed), *older])
-            for payload, text, embed in draft.surfaces:
-                payload[SURFACE] = self.of(text) if embed else self.plain(text)
+            told = [surface_of(kind, payload) for payload, kind, embed in draft.surfaces if embed]
+            self.make([*told, *older])
+            texts = iter(told)
+            for payload, _, embed in draft.surfaces:
+                made = self.of(next(texts)) if embed else self.plain(fact_parts(payload))
+                payload[SURFACE] = made
             self._add_phrases(draft)
             self.add_missing(draft, [each for each in missing if each[1] not in draft.phrases])
 
@@ -81,7 +85,7 @@ class SurfaceMaker:
         """Put the surfaces of phrases into the payloads of the facts that name them first."""
         self.make(name for name, _, embed in draft.phrases.values() if embed)
         surfaces = {
-            entity: (name, self.of(name) if embed else self.plain(name))
+            entity: (name, self.of(name) if embed else self.plain((name,)))
             for entity, (name, _, embed) in draft.phrases.items()
         }
         for phrase in phrase_surfaces(draft.columns, surfaces):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex
-from recollex_engine.domain.surfaces import surface_of
+from recollex_engine.domain.surfaces import fact_parts, surface_of
 from recollex_engine.facts.surface_arms import SCANNED_FROM
 from recollex_engine.facts.surface_search import FRESH, HALVED
 from recollex_engine.models.description import PAPER_THRESHOLDS
@@ -334,7 +334,9 @@ def test_the_texts_of_all_kinds_of_objects():
         ({"mention": recollex.Mention("d", (0, 3), "red").to_json()}, "red"),
     ):
         content = {"subject": ["Ann", 0], "predicate": "p", "object": record, "valid": always}
-        assert surface_of("upsert_edge", content) == f"Ann p {said}"
+        assert (
+            surface_of("upsert_edge", content) == " ".join(fact_parts(content)) == f"Ann p {said}"
+        )
     spans = (
         ((0, day), "January 1, 1970 to January 2, 1970"),
         ((always[0], 0), "until January 1, 1970"),
@@ -342,3 +344,7 @@ def test_the_texts_of_all_kinds_of_objects():
     for span, said in spans:
         content = {"summary": "It was.", "edges": [], "span": span}
         assert surface_of("upsert_event", content) == f"It was. {said}"
+        content = {"subject": ["Ann", 0], "predicate": "livesIn", "object": {"text": "Oslo"}}
+        content["valid"] = span
+        assert surface_of("upsert_edge", content) == f"Ann lives In Oslo, {said}"
+        assert " ".join(fact_parts(content)) == f"Ann lives In Oslo {said}"

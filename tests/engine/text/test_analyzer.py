@@ -108,6 +108,16 @@ def test_any_string_has_tokens_that_are_not_empty(text, analyzer):
 
 
 @hypothesis_settings(deadline=None)
+@given(
+    any_text, any_text, st.sampled_from([english, plain, Analyzer("french"), Analyzer("arabic")])
+)
+def test_the_tokens_of_joined_texts_are_those_of_each(one, other, analyzer):
+    apart = analyzer.sequence(one) + analyzer.sequence(other)
+    assert analyzer.sequence(f"{one} {other}") == apart
+    assert analyzer.sequence(f"{one}, {other}") == apart
+    assert analyzer.words([one, other]) == " ".join(filter(None, apart))
+
+
 @given(any_text)
 def test_case_and_composition_change_nothing(text):
     decomposed = unicodedata.normalize("NFD", text)
@@ -158,10 +168,13 @@ def test_a_hostile_megabyte_takes_less_than_seconds(text):
 
 def test_the_memo_is_bounded(monkeypatch):
     monkeypatch.setattr(module, "_MEMO_WORDS", 10)
+    monkeypatch.setattr(module, "_MEMO_TEXTS", 10)
     analyzer = Analyzer()
     for number in range(100):
         analyzer.sequence(f"word{number} {'x' * 40}{number}")
-        assert len(analyzer._memo) <= 10
+        analyzer.words([f"word{number}", "x" * 40])
+        assert len(analyzer._memo) <= 10 and len(analyzer._joined) <= 10
+    assert "x" * 40 not in analyzer._joined
 
 
 def test_threads_agree():
