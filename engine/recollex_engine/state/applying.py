@@ -277,10 +277,10 @@ class _Staged:
         columns.dictionary["terms"].add_many(self.words)
         if self.row:
             memory_of_row, *rest = zip(*self.row, strict=True)
-            columns.extend("memory_of_row", memory_of_row)
+            columns.column.extend("memory_of_row", memory_of_row)
             columns.code_rows(rows)
             for name, items in zip(list(ROW)[1:], rest, strict=True):
-                columns.extend(name, items)
+                columns.column.extend(name, items)
             # -1, which stands for a stop word, becomes NONE
             columns.column["term"].extend(np.array(self.term, np.int64).astype(np.uint32))
         self._finish_pieces()
@@ -290,12 +290,12 @@ class _Staged:
         )
         columns.column["text"].extend(np.frombuffer(b"".join(self.text), np.uint8))
         columns.column["metadata"].extend(np.frombuffer(b"".join(self.metadata), np.uint8))
-        columns.extend("label", flat["label"])
-        columns.extend("entity_name", self.names)
-        columns.extend("name_entity", self.name_entity)
-        columns.extend("name_op", self.name_op)  # last, because readers look at it first
+        columns.column.extend("label", flat["label"])
+        columns.column.extend("entity_name", self.names)
+        columns.column.extend("name_entity", self.name_entity)
+        columns.column.extend("name_op", self.name_op)  # last, because readers look at it first
         columns.parted_names.extend(self.parted)
-        columns.extend("first_row", self.first_rows)
+        columns.column.extend("first_row", self.first_rows)
         columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
         self._finish_recount()
         columns.extend_table(tuple(OP), self.op)

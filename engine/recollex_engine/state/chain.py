@@ -5,6 +5,8 @@
 that sees only the first n entries skips newer ones as it walks.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -40,39 +42,37 @@ class Chain:
     def __init__(self, keys: npt.NDArray[np.uint32], count: int) -> None:
         self.head: npt.NDArray[np.uint32] = newest(keys, max(16, count))
 
-    def previous(self, keys: npt.NDArray[np.uint32], first: int) -> npt.NDArray[np.uint32]:
-        """Return uint32[n]: the previous entries of ``keys``, to be appended from ``first`` on."""
+    def previous(self, keys: Sequence[int], first: int) -> list[int] | npt.NDArray[np.uint32]:
+        """Return the previous entries of ``keys``, to be appended from ``first`` on."""
         if len(keys) <= FEW:
-            return self._previous_of_few(keys.tolist(), first)
-        order = np.argsort(keys, kind="stable")
-        ordered = keys[order]
+            return self._previous_of_few(keys, first)
+        numbers = np.asarray(keys, np.uint32)
+        order = np.argsort(numbers, kind="stable")
+        ordered = numbers[order]
         before = np.empty(len(keys), np.uint32)
-        if len(keys):
-            known = ordered < len(self.head)
-            before[0] = NONE
-            before[1:] = order[:-1] + first
-            starts = np.ones(len(keys), bool)
-            starts[1:] = ordered[1:] != ordered[:-1]
-            before[starts] = NONE
-            old = starts & known
-            before[old] = self.head[ordered[old]]
+        before[0] = NONE
+        before[1:] = order[:-1] + first
+        starts = np.ones(len(keys), bool)
+        starts[1:] = ordered[1:] != ordered[:-1]
+        before[starts] = NONE
+        old = starts & (ordered < len(self.head))
+        before[old] = self.head[ordered[old]]
         result = np.empty(len(keys), np.uint32)
         result[order] = before
         return result
 
-    def _previous_of_few(self, keys: list[int], first: int) -> npt.NDArray[np.uint32]:
+    def _previous_of_few(self, keys: Sequence[int], first: int) -> list[int]:
         """Return what `previous` does, one key after another."""
-        head, newest = self.head, dict[int, int]()
-        found = np.empty(len(keys), np.uint32)
-        for place, key in enumerate(keys):
-            before = newest.get(key)
-            if before is None:
-                before = head[key] if key < len(head) else NONE
-            found[place] = before
-            newest[key] = first + place
+        head, newest, found = self.head, dict[int, int](), list[int]()
+        for place, key in enumerate(keys, first):
+            known = newest.get(key)
+            found.append(
+                known if known is not None else head.item(key) if key < len(head) else NONE
+            )
+            newest[key] = place
         return found
 
-    def publish(self, keys: npt.NDArray[np.uint32], first: int, count: int, moved: bool) -> None:
+    def publish(self, keys: Sequence[int], first: int, count: int, moved: bool) -> None:
         """Make the entries from ``first`` on the heads of their chains.
 
         ``count`` keys exist now. ``moved``: whether a flat array was copied to a larger one.
@@ -84,4 +84,8 @@ class Chain:
         elif moved:
             self.head = self.head.copy()
         fence()  # a kernel of a reader that loads a new head loads what it leads to
-        self.head[keys] = np.arange(first, first + len(keys), dtype=np.uint32)
+        if len(keys) <= FEW:
+            for place, key in enumerate(keys, first):
+                self.head[key] = place
+        else:
+            self.head[np.asarray(keys)] = np.arange(first, first + len(keys), dtype=np.uint32)

@@ -325,18 +325,11 @@ class Columns:
             **{name: self.column[name].followed_by(items) for name, items in beyond.items()}
         )
 
-    def extend(self, name: str, items: Sequence[Any]) -> None:
-        """Append items to one column."""
-        if len(items) == 1:  # an array of one costs three times as long
-            self.column[name].append(items[0])
-        elif items:
-            self.column[name].extend(items)
-
     def extend_table(self, names: Sequence[str], lines: Sequence[tuple[Any, ...]]) -> None:
         """Append ``lines`` to the columns ``names``; each line has an item for each column."""
         if lines:
             for name, items in zip(names, zip(*lines, strict=True), strict=True):
-                self.extend(name, items)
+                self.column.extend(name, items)
 
     def extend_chained(self, name: str, values: Sequence[list[Any]], count: int) -> None:
         """Append entries of mentions or links, whose chains have ``count`` keys; the heads last.
@@ -346,11 +339,10 @@ class Columns:
         chain = self.mentions if name == "mention" else self.incoming
         members = [self.column[member] for member in LISTS[name]]
         before = [member.buffer for member in members]
-        keys = np.array(values[0], np.uint32)
-        first = members[0].count
-        if len(keys):
+        keys, first = values[0], members[0].count
+        if keys:
             for member, items in zip(CHAINED[name], values, strict=True):
-                self.extend(member, items)
+                self.column.extend(member, items)
             self.column[f"{name}_previous"].extend(chain.previous(keys, first))
         moved = any(old is not member.buffer for old, member in zip(before, members, strict=True))
         chain.publish(keys, first, count, moved)

@@ -276,8 +276,8 @@ class StagedFacts:
             table = dict(zip(FACT, zip(*self.fact, strict=True), strict=True))
             subjects = table.pop("fact_subject")
             for name, items in table.items():
-                columns.extend(name, items)
-            columns.extend("fact_mention", self.mention)
+                columns.column.extend(name, items)
+            columns.column.extend("fact_mention", self.mention)
             state.extend_chain("fact_subject", subjects, {})
             state.extend_newest("fact", self.first["fact"], table["fact_id"])
         state.extend_chain("fact_entity", self.entity, {"fact_entity_fact": self.entity_fact})
@@ -286,7 +286,7 @@ class StagedFacts:
         if self.event:
             table = dict(zip(EVENT, zip(*self.event, strict=True), strict=True))
             for name, items in table.items():
-                columns.extend(name, items)
+                columns.column.extend(name, items)
             state.extend_newest("event", self.first["event"], table["event_id"])
         if self.edge:
             table = dict(zip(EDGE, zip(*self.edge, strict=True), strict=True))
@@ -296,7 +296,7 @@ class StagedFacts:
             state.extend_incoming(list(pairs))
         if self.node:
             table = dict(zip(NODE, zip(*self.node, strict=True), strict=True))
-            columns.extend("node_label", self.node_label)
+            columns.column.extend("node_label", self.node_label)
             state.extend_chain("node_entity", table.pop("node_entity"), table)
         if self.type:
             table = dict(zip(TYPE, zip(*self.type, strict=True), strict=True))

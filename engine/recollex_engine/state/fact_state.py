@@ -204,14 +204,13 @@ class FactState:
         chain = self.chains[name]
         members = [columns[member] for member in (name, CHAINS[name], *others)]
         before = [member.buffer for member in members]
-        numbers = np.array(keys, np.uint32)
         first = members[0].count
         for member, items in others.items():
             columns.extend(member, items)
-        members[1].extend(chain.previous(numbers, first))
-        members[0].extend(numbers)
+        members[1].extend(chain.previous(keys, first))
+        members[0].extend(keys)
         moved = any(old is not member.buffer for old, member in zip(before, members, strict=True))
-        chain.publish(numbers, first, _above(numbers), moved)
+        chain.publish(keys, first, max(keys) + 1, moved)
 
     def extend_incoming(self, edges: Sequence[tuple[int, int]]) -> None:
         """Append the previous edge of each new edge (relation, target); the heads last."""
@@ -231,7 +230,7 @@ class FactState:
         column.extend(np.array(previous, np.uint32))
         for kind, chain in self.incoming.items():
             count = max((key + 1 for each, key in heads if each == kind), default=0)
-            chain.publish(np.empty(0, np.uint32), 0, count, storage is not column.buffer)
+            chain.publish((), 0, count, storage is not column.buffer)
         for (kind, target), place in heads.items():
             self.incoming[kind].head[target] = place
 

@@ -9,6 +9,7 @@ operation wrote the surface.
 
 import threading
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -91,8 +92,9 @@ class StagedSurfaces:
                 columns["surface_term_offset"].append(0)
             first = columns["surface_term"].count
             columns["surface_term"].extend([term for terms in numbers for term in terms])
-            lengths = np.array([len(terms) for terms in numbers], np.uint32)
-            columns["surface_term_offset"].extend(first + np.cumsum(lengths, dtype=np.uint64))
+            lengths = [len(terms) for terms in numbers]
+            _, *ends = accumulate(lengths, initial=first)
+            columns["surface_term_offset"].extend(ends)
             columns["surface_words"].extend(lengths)
             if given:
                 columns["surface_vector"].extend(vectors.reshape(-1))

@@ -17,6 +17,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ NONE = 0xFFFFFFFF
 """`Dictionary.get_many` returns this for a string that is not in the dictionary."""
 
 _CACHED = 1 << 16
+_SOUGHT = 16
 _U32 = np.dtype(np.uint32)  # half a microsecond less an array than the class
 
 
@@ -153,12 +155,12 @@ class Dictionary:
         return np.array(found, _U32)
 
     def seek(self, strings: Sequence[str]) -> None:
-        """Look many strings up together, so that `get` is quick for those that are not there.
+        """Look `_SOUGHT` strings or more up together: `get` is quick for those that are not there.
 
         Cost: 1 us each; most of it is their hash.
         """
         missing, index = self._missing, self._index
-        if index.count and len(missing) + len(strings) <= _CACHED:
+        if index.count and len(strings) >= _SOUGHT and len(missing) + len(strings) <= _CACHED:
             hashes = np.frombuffer(b"".join(_digest(each.encode()) for each in strings), "<u8")
             places = np.searchsorted(index.hashes, hashes).clip(max=index.count - 1)
             absent = np.flatnonzero(index.hashes[places] != hashes).tolist()
@@ -169,13 +171,8 @@ class Dictionary:
         number = self.get(string)
         if number is not None:
             return number
-        number = self.count
-        if number >= NONE:
-            raise InputError(f"a dictionary holds at most {NONE} strings, got one more")
-        self._heap.extend(np.frombuffer(string.encode(), np.uint8))
-        self._offsets.append(self._heap.count)  # the string counts from here on
-        self._known[string] = number
-        return number
+        self.add_many([string])
+        return self.count - 1
 
     def add_many(self, strings: Sequence[str]) -> None:
         """Give the next numbers to ``strings``; the caller knows that all of them are new.
@@ -188,7 +185,7 @@ class Dictionary:
         if first + len(strings) > NONE:
             raise InputError(f"a dictionary holds at most {NONE} strings, got {len(strings)} more")
         data = [string.encode() for string in strings]
-        ends = np.cumsum(np.fromiter(map(len, data), np.int64, len(data))) + self._heap.count
+        _, *ends = accumulate(map(len, data), initial=self._heap.count)
         self._heap.extend(np.frombuffer(b"".join(data), np.uint8))
         self._offsets.extend(ends)  # the strings count from here on
         self._known.update(zip(strings, range(first, first + len(strings)), strict=True))

@@ -28,11 +28,10 @@ def test_each_key_has_its_entries_newest_first(batches, moves):
     chain = Chain(np.empty(0, np.uint32), 0)
     previous = np.empty(0, np.uint32)
     for batch, moved in zip(batches, moves, strict=False):
-        added = np.array(batch, np.uint32)
-        previous = np.append(previous, chain.previous(added, len(keys)))
+        previous = np.append(previous, np.array(chain.previous(batch, len(keys)), np.uint32))
         first = len(keys)
         keys += batch
-        chain.publish(added, first, max(keys, default=-1) + 1, moved)
+        chain.publish(batch, first, max(keys, default=-1) + 1, moved)
         for key in range(26):
             assert entries(chain.head, previous, key) == newest_first(keys, key)
 
@@ -41,12 +40,11 @@ def test_each_key_has_its_entries_newest_first(batches, moves):
 @given(st.lists(st.integers(0, 25), max_size=40), st.integers(0, 40))
 def test_heads_are_found_again_from_the_keys(keys, count):
     chain = Chain(np.empty(0, np.uint32), 0)
-    stored = np.array(keys[:count], np.uint32)
-    added = np.array(keys[count:], np.uint32)
-    previous = chain.previous(np.array(keys, np.uint32), 0)
-    again = Chain(stored, max(keys[:count], default=-1) + 1)
+    stored, added = keys[:count], keys[count:]
+    previous = chain.previous(keys, 0)
+    again = Chain(np.array(stored, np.uint32), max(keys[:count], default=-1) + 1)
     rest = again.previous(added, len(stored))
-    assert rest.tolist() == previous[len(stored) :].tolist()
+    assert list(rest) == list(previous[len(stored) :])
     again.publish(added, len(stored), max(keys, default=-1) + 1, False)
     for key in range(26):
         assert entries(again.head, previous, key) == newest_first(keys, key)
@@ -55,12 +53,12 @@ def test_heads_are_found_again_from_the_keys(keys, count):
 def test_heads_held_by_a_view_never_point_beyond_arrays_that_moved():
     chain = Chain(np.array([3, 1], np.uint32), 4)
     held = chain.head
-    chain.publish(np.array([3], np.uint32), 2, 4, moved=True)
+    chain.publish([3], 2, 4, moved=True)
     assert held[3] == 0
     assert chain.head[3] == 2
     held = chain.head
-    chain.publish(np.array([1], np.uint32), 3, 4, moved=False)
+    chain.publish([1], 3, 4, moved=False)
     assert held[1] == 3  # the arrays that the view holds have room for it
-    chain.publish(np.array([500], np.uint32), 4, 501, moved=False)
+    chain.publish([500], 4, 501, moved=False)
     assert len(held) < 500 < len(chain.head)
     assert held[1] == 3

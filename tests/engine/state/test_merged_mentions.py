@@ -23,7 +23,7 @@ def columns(memories):
     """Return entity, memory and previous of each mention, and where each memory's end."""
     entity = np.array([e for names in memories for e in names], np.uint32)
     memory = np.array([m for m, names in enumerate(memories) for _ in names], np.uint32)
-    previous = Chain(np.empty(0, np.uint32), 0).previous(entity, 0)
+    previous = np.array(Chain(np.empty(0, np.uint32), 0).previous(entity.tolist(), 0), np.uint32)
     ends = np.cumsum([len(names) for names in memories]).tolist()
     return (entity, memory, previous), ends
 

@@ -49,7 +49,7 @@ def test_a_chain_passes_a_barrier_before_its_heads_change(seen):
     chains = Chain(np.empty(0, np.uint32), 4)
     held = []
     seen[chain].append(lambda: held.append(chains.head[1]))
-    chains.publish(np.array([1], np.uint32), 0, 4, moved=False)
+    chains.publish([1], 0, 4, moved=False)
     assert held == [NONE] and chains.head[1] == 0
 
 

@@ -34,7 +34,7 @@ def test_numbers_are_dense_in_the_order_of_arrival(stored):
 
 
 def test_strings_that_were_sought_together_are_not_hashed_again(stored, monkeypatch):
-    stored.seek(["word 1", "absent", "word 2999", "late"])
+    stored.seek(["word 1", "absent", "word 2999", "late", *WORDS[:20]])
     hashed = []
     real = dictionary_module._digest
     monkeypatch.setattr(
