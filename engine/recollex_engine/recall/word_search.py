@@ -75,8 +75,7 @@ def search_words(
         except Exception as error:  # as with an arm, the others still answer
             trace.errors["parse"] = f"{type(error).__name__}: {error}"
     cues, parsed, searched = reading.cues, reading.parsed, reading.searched
-    trace.spent("parse", began)
-    began, quoted = time.perf_counter_ns(), None
+    began, quoted = trace.spent("parse", began), None
     allowed = filtered = admitted_memories(view, question)
     terms = view.columns.dictionary["terms"].get_many(searched)
     if parsed.phrases:
