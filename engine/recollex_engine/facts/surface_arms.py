@@ -258,14 +258,18 @@ class SurfaceArms:
         if not len(terms) or not population:
             return SurfaceBm25(ArmList.empty(), index.forward)
         fixed, per_word = K1 * (1 - B), K1 * B / self._admitted.mean
-        best, weighed, own = (np.empty(budget, kind) for kind in ("<u4", "<f4", "<u4"))
+        best, own = np.empty(budget, np.uint32), np.empty(budget, np.uint32)
+        weighed = np.empty(budget + max(rows - index.end, 0), np.float32)
         known, idf = np.empty(len(terms), np.uint32), np.empty(len(terms), np.float32)
         found, met, most, _ = search_words(
-            *(index.lists, (terms, UNBOUNDED, NO_SHARES), index.places, fixed, per_word, rows),
-            (allowed, every, population),
-            *(_scratch.take(rows), best, weighed, own),
-            (known, idf),
-            np.zeros(max(rows - index.end, 0), np.float32),
+            *(index.lists, (terms, UNBOUNDED, NO_SHARES), index.places, fixed, per_word),
+            *(allowed, every, population),
+            _scratch.take(rows),
+            best,
+            weighed,
+            own,
+            known,
+            idf,
         )
         ranked = ArmList(best[:found], weighed[:found], own[:found])
         weights = known[:met], idf[:met], np.float32(fixed), np.float32(per_word)

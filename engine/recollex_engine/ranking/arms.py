@@ -175,31 +175,33 @@ def keyword(
         return Words.none(population)
     mean = view.total_length / memories or 1.0
     fixed, per_word = k1 * (1 - b), k1 * b / mean
-    best, scores = np.empty(budget, _U32), np.empty(budget, _F32)
-    rows, known, idf = np.empty(budget, _U32), np.empty(words, _U32), np.empty(words, _F32)
-    behind = memories - view.indexed_memories
-    tail = np.zeros(behind, _F32) if behind else _NO_TAIL
+    tail = memories - view.indexed_memories
+    best, scores = np.empty(budget, _U32), np.empty(budget + tail, _F32)
+    known, idf = np.empty(words, _U32), np.empty(words, _F32)
+    rows = best if view.rows == memories else np.empty(budget, _U32)
     found, met, most, unknown = search_words(
         view.posting_lists,
         (terms, caps, shares),
         view.text_places,
         fixed,
         per_word,
-        memories,
-        (allowed, allowed is view.open and view.share_open == 1, population),
+        allowed,
+        allowed is view.open and view.share_open == 1,
+        population,
         _scratch.take(memories),
         best,
         scores,
         rows,
-        (known, idf),
-        tail,
+        known,
+        idf,
     )
-    if found < budget:
+    of_tail = scores[budget:] if tail else _NO_TAIL
+    if found < len(scores):
         best, scores, rows = best[:found], scores[:found], rows[:found]
     if met < words:
         known, idf = known[:met], idf[:met]
     found_list = ArmList(best, scores, rows)
-    return Words(found_list, known, idf, fixed, per_word, most, unknown, tail, population)
+    return Words(found_list, known, idf, fixed, per_word, most, unknown, of_tail, population)
 
 
 _scratch = WordScratch()

@@ -54,12 +54,13 @@ def search_weighed(
         scratch         uint32[SCRATCH, >= end_document + 128]   the first two rows are 0 before and
                         after
         out             memories uint32[k], scores float32[k]
-        out_tail        float32[max(end_document - end, 0)]   0; set to the score of each of those
-                        in chains, allowed or not
+        out_tail        float32[max(end_document - end, 0)]   set to the score of each of those in
+                        chains, allowed or not
 
     Cost: that of its steps.
     """
     lengths, (end_document, allowed, _) = forward[0], admitted
+    out_tail[:] = 0
     reached, end, segments = (0, 0, 1.0), 0, table.shape[0]
     if segments > 0:
         end = extent(table, segments - 1)[1]
@@ -128,31 +129,29 @@ def search_words(
     texts: I64,
     fixed: float,
     per_word: float,
-    end_document: int,
-    filtered: tuple[U8, bool, int],
+    allowed: U8,
+    every: bool,
+    population: int,
     scratch: U32,
     out_memories: U32,
     out_scores: F32,
     out_rows: U32,
-    out_words: tuple[U32, F32],
-    out_tail: F32,
+    out_terms: U32,
+    out_idf: F32,
 ) -> tuple[int, int, float, float]:
     """Do `word_weights`, `search_weighed` and `best_rows`; return how many memories and terms.
 
     Also returned are the last two that `word_weights` returns. Results come in arrays of the
     caller's, because each one that a kernel makes costs .6 us to hand over, and each that it is
     given .1: so those of a view come as addresses. A tuple costs more than its items, so the
-    scalars of `Weights` are arguments of their own.
+    scalars of `Weights` and the parts of `Admitted` are arguments of their own.
 
-    filtered: allowed, and whether that is every document (see `Admitted`), and population.
-
-    Shapes: as for the three; texts int64[7, 2], see `segments.places`; out_memories, out_scores and
-    out_rows [k] for the best k; out_words: terms and idf [Q]; out_tail as there.
+    Shapes: as for the three; texts int64[7, 2], see `segments.places`; allowed uint8[end_document];
+    out_memories and out_rows [k] for the best k, one array if each memory has one passage;
+    out_scores [k + n], theirs, then `search_weighed`'s ``out_tail``; out_terms and out_idf [Q].
     """
     chains, forward = chains_of(texts), forward_of(texts)
-    allowed, every, population = filtered
-    k = out_memories.shape[0]
-    out_terms, out_idf = out_words
+    k, end_document = out_memories.shape[0], allowed.shape[0]
     known, most, unmet = word_weights(
         table,
         chains[0],
@@ -173,8 +172,8 @@ def search_words(
         (end_document, allowed, every),
         k,
         scratch,
-        (out_memories, out_scores),
-        out_tail,
+        (out_memories, out_scores[:k]),
+        out_scores[k:],
     )
     best_rows(forward, out_memories[:found], weights, end_document, out_rows)
     return found, known, most, unmet

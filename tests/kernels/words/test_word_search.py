@@ -78,7 +78,7 @@ class Bank:
         scratch = np.zeros((SCRATCH + 1, end + 128), np.uint32)  # the last row belongs to no memory
         found, scores = np.empty(k, np.uint32), np.empty(k, np.float32)
         indexed = self.segments[-1][-1]
-        tail = np.zeros(max(0, end - indexed), np.float32)
+        tail = np.full(max(0, end - indexed), np.nan, np.float32)
         count = search_weighed(
             *(table(self.segments), self.tail),
             (self.lengths, self.first_row, self.offsets, self.terms),
@@ -86,7 +86,7 @@ class Bank:
             *(scratch, (found, scores), tail),
         )
         assert not scratch[[0, 1, SCRATCH]].any()  # as they were
-        if k > 0 and len(terms):
+        if k > 0:
             assert tail.tobytes() == self.scores(terms, idf)[indexed:end].tobytes()
         return found[:count], scores[:count]
 
@@ -248,21 +248,21 @@ def test_words_are_weighed_by_the_view_and_searched_in_one_call(seed, count):
     df = np.array([sum(term in words for words in held) for term in asked_for])
     expected = np.log1p((end - df + 0.5) / (df + 0.5))
     best, rows, known = np.empty(k, np.uint32), np.empty(k, np.uint32), np.empty(9, np.uint32)
-    scores, idf = np.empty(k, np.float32), np.empty(9, np.float32)
+    tail = max(0, end - bank.segments[-1][-1])
+    scores, idf = np.full(k + tail, np.nan, np.float32), np.empty(9, np.float32)
     texts = (*bank.tail, bank.lengths, bank.first_row, bank.offsets, bank.terms)
-    tail = np.zeros(max(0, end - bank.segments[-1][-1]), np.float32)
     nothing = frozen([], np.float32)
     words = frozen(asked_for, np.uint32), nothing, nothing
+    everyone = frozen(np.ones(end), np.uint8)
     found, met, most, unmet = search_words(
-        *(table(bank.segments), words, places(texts)),
-        *(float(FIXED), float(PER_WORD), end, (frozen(np.ones(n), np.uint8), True, end)),
-        *(np.zeros((SCRATCH, n + 128), np.uint32), best, scores, rows, (known, idf), tail),
+        *(table(bank.segments), words, places(texts), float(FIXED), float(PER_WORD)),
+        *(everyone, True, end, np.zeros((SCRATCH, n + 128), np.uint32)),
+        *(best, scores, rows, known, idf),
     )
     assert known[:met].tolist() == asked_for[:-1]
     assert np.allclose(idf[:met], expected[:-1])
     assert np.isclose(most, expected.sum())
     assert np.isclose(unmet, expected[df == 0].sum() / expected.sum())
-    everyone = frozen(np.ones(n), np.uint8)
     counted = word_frequencies(table(bank.segments), words[0], places(texts), end, everyone, end)
     assert counted.tolist() == df.tolist()
     own = bank.scores(known[:met], idf[:met])
