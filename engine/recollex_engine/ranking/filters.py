@@ -33,7 +33,7 @@ def passing(view: View, wanted: Filter, mask: Mask) -> Mask:
     Raises `InputError` for a name of metadata that no memory of the view ever had, if others had
     names.
     """
-    if not wanted:
+    if not wanted.narrows:
         return mask
     mask = mask.copy()
     if (recorded := bounds(wanted.recorded)) is not None:

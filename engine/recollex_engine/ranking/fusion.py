@@ -125,7 +125,7 @@ class ReciprocalRank:
     def fuse_lists(self, by_arm: Mapping[str, ArmList]) -> Fused:
         """Return the union by reciprocal rank of arms' lists, in any order."""
         if len(by_arm) == 1:
-            (name, only), *_ = by_arm.items()
+            ((name, only),) = by_arm.items()
             if name not in self.weights:  # the list keeps its order
                 return Fused(only.memories, _by_rank(self.k, len(only.memories)))
         names = [name for name in ARMS if name in by_arm]

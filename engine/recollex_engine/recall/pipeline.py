@@ -3,14 +3,12 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import from_micros
-from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.prompt_lines import LineCosts
 from recollex_engine.domain.question import UNBOUNDED, Question
 from recollex_engine.errors import InputError
@@ -34,7 +32,7 @@ from recollex_engine.ranking.reranking import Reranker, is_available, rerank
 from recollex_engine.ranking.spreading import graph
 from recollex_engine.ranking.temporal import memora_temporal, temporal
 from recollex_engine.ranking.token_budget import least_tokens, tokens_of, within_budget
-from recollex_engine.recall.arm_runner import Arm, ArmRunner
+from recollex_engine.recall.arm_runner import Arm, divides, run_arm
 from recollex_engine.recall.neighbourhood import EVENT, FACT
 from recollex_engine.recall.packing import nothing, pack
 from recollex_engine.recall.recall import Recall
@@ -110,6 +108,7 @@ def recall(
                 if suffices
                 else nothing(question, now, counter())
             )
+    named = words.time_range
     trace.total = (time.perf_counter_ns() - started) / 1000
     return Recall(
         question.text,
@@ -117,7 +116,7 @@ def recall(
         ranking=ranking,
         tokens=tokens,
         token_counter=token_counter,
-        time_range=_datetimes(words.time_range),
+        time_range=None if named is None else (from_micros(named.start), from_micros(named.end)),
         trace=trace,
         explain=explain,
         confidence=confidence,
@@ -158,13 +157,14 @@ class _Pipeline:
         budget, exact = self.question.thinking_budget, self.question.exact
         spreading = preset.spreading
         spreads = "graph" in preset.arms and not preset.fusion.associates
-        wanted, runner = budget, ArmRunner(view, preset.quotas, self.trace)
-        if spreads and not runner.divides:
+        wanted = budget
+        if spreads and not divides(view, preset):
             wanted = max(budget, spreading.entry_points)
         floor = limits.semantic if preset.semantic_cut else arms.ANY_COSINE
 
         def run(name: str, arm: Arm, budget: int, *, across: bool = False) -> ArmList:
-            ranked = runner.run(name, arm, self.words.allowed, budget, across=across)
+            allowed = self.words.allowed
+            ranked = run_arm(view, preset, self.trace, name, arm, allowed, budget, across=across)
             self.lists[name] = ranked
             return ranked
 
@@ -394,7 +394,3 @@ class _Pipeline:
         if stop and len(kept.memories) < len(lead):
             return True
         return bool(most - tokens < self.costs.date + least_tokens(self.view, others))
-
-
-def _datetimes(found: TimeRange | None) -> tuple[datetime, datetime] | None:
-    return None if found is None else (from_micros(found.start), from_micros(found.end))

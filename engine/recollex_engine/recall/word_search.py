@@ -25,7 +25,7 @@ from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.fusion import Cited, Quoted
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.spelling import UNKNOWN, similar_terms
-from recollex_engine.recall.arm_runner import ArmRunner
+from recollex_engine.recall.arm_runner import divides, run_arm
 from recollex_engine.recall.question_reading import read_question
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer, ParsedQuery, terms_of_name
@@ -84,30 +84,30 @@ def search_words(
     if "keyword" not in preset.arms:
         return WordSearch(time_range, cues, allowed, analyzer, quoted, None, None)
     words: Words | None = None
-    runner = ArmRunner(view, preset.quotas, trace)
-    narrowed = filtered is not view.open and allowed is filtered and not runner.divides
+    fusion = preset.fusion if isinstance(preset.fusion, Contextual) else None
+    narrowed = filtered is not view.open and allowed is filtered and not divides(view, preset)
     caps = UNBOUNDED
-    if _names_speakers(preset):
+    if fusion is not None and fusion.speaker:
         caps = _caps(view, analyzer, cues.words, searched)
 
     def keyword(mask: Mask, budget: int) -> ArmList:
         nonlocal words
         settings = *(mask, budget), preset.k1, preset.b
         words = arms.keyword(view, terms, *settings, narrowed=narrowed, caps=caps)
-        if words.unknown >= UNKNOWN and (counts := _spelling(preset)):
+        if words.unknown >= UNKNOWN and fusion is not None and fusion.spelling:
             alike, shares = similar_terms(view, searched, terms, mask, words.population)
             if len(alike):
                 words = arms.keyword(
                     *(view, np.concatenate([terms, alike]), *settings),
                     narrowed=narrowed,
                     caps=_with_alike(caps, len(alike)),
-                    shares=shares * np.float32(counts),
+                    shares=shares * np.float32(fusion.spelling),
                 )
         return words.ranked
 
-    ranked = runner.run("keyword", keyword, allowed, question.thinking_budget)
-    cited, fusion = None, preset.fusion
-    if isinstance(fusion, Contextual) and fusion.cited and view.columns.surfaces.rows:
+    ranked = run_arm(view, preset, trace, "keyword", keyword, allowed, question.thinking_budget)
+    cited = None
+    if fusion is not None and fusion.cited and view.columns.surfaces.rows:
         cited = _cited(view, question, analyzer, searched, time_range, allowed, trace)
     return WordSearch(time_range, cues, allowed, analyzer, quoted, ranked, words, cited)
 
@@ -134,15 +134,6 @@ def _cited(
         return None
     kept = allowed[cited[0]] == 1
     return (cited[0][kept], cited[1][kept]) if kept.any() else None
-
-
-def _names_speakers(preset: Preset) -> bool:
-    return isinstance(preset.fusion, Contextual) and preset.fusion.speaker != 0
-
-
-def _spelling(preset: Preset) -> float:
-    """Return what words count that are spelled like one of the question, 0 to 1."""
-    return preset.fusion.spelling if isinstance(preset.fusion, Contextual) else 0.0
 
 
 def _with_alike(caps: npt.NDArray[np.float32], count: int) -> npt.NDArray[np.float32]:
