@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from recollex.api.arguments import one_or_more, optional_micros
-from recollex_engine.clock import Moment
+from recollex.api.arguments import one_or_more
+from recollex_engine.clock import Moment, to_micros
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.packing_options import Packing
@@ -39,19 +39,17 @@ def read_question(
         max_tokens=UNBOUNDED if max_tokens is None else max_tokens,
         limit=limit,
         filter=wanted,
-        now=optional_micros(now, "now"),
+        now=None if now is None else to_micros(now, "now"),
         exact=exact,
         embedding=embedding,
         min_confidence=min_confidence,
         packing=packing,
-        kinds=_kinds(kinds),
+        kinds=MEMORIES if kinds is MEMORIES else _kinds(kinds),
     )
 
 
 def _kinds(given: str | Sequence[str]) -> tuple[str, ...]:
     """Return the kinds that are asked for, in the order of `KINDS`, each once."""
-    if given is MEMORIES:  # as most are
-        return MEMORIES
     wanted = one_or_more(given, "kinds")
     for kind in wanted:
         if kind not in KINDS:

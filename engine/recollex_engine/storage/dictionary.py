@@ -212,7 +212,7 @@ class Dictionary:
         The numbers and places are not checked: the caller vouches for them. Cost: 0.05 us each.
         """
         heap, ends = self._heap.buffer, self._offsets.buffer
-        joined = str(gather_strings(heap, ends, column, places, 0).data, "utf-8", "replace")
+        joined = gather_strings(heap, ends, column, places, 0).tobytes().decode("utf-8", "replace")
         found = joined.split("\0")  # the fastest way to make many strings
         if len(found) == len(places):
             return found
