@@ -59,7 +59,7 @@ from recollex_kernels.words._tied import drop_tied
 from recollex_kernels.words.bm25 import Weights
 
 _MOST = 0xFFFF
-_FEW = 16  # documents for each posting from which sums are gathered, not looked through
+_FEW = 32  # documents for each posting from which sums are gathered, not looked through
 _HIT = 12  # postings that take as long to add as a candidate takes to look up
 _WINDOW = 32768  # documents whose sums stay in the first cache
 _SHARE = 16  # of a segment, whose best tell what the best of all may reach
