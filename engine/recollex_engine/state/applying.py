@@ -102,6 +102,12 @@ class _Staged:
                 self._hole(operation, payload)
             elif kind in RETAINING:
                 self._retain(operation.op, payload)
+            elif kind in KINDS:
+                if names := payload.get("names"):
+                    self._name(names, operation.op)
+                    if PARTED_FROM in payload:
+                        self._part_names(names, operation.op)
+                self.facts.add(operation.op, kind, payload)
             elif (settings := settings_of(kind, payload)) is not None:
                 self.columns.settings = settings
                 self.recounted = payload["tokens"] if kind == RECOUNT else self.recounted
@@ -111,12 +117,6 @@ class _Staged:
                 self.closed.extend((memory, operation.op) for memory in payload["memories"])
             elif kind == VOCABULARY:
                 self.vocabularies.append((labels[f"v:{payload['name']}"], self.rows))
-            elif kind in KINDS:
-                if names := payload.get("names"):
-                    self._name(names, operation.op)
-                    if PARTED_FROM in payload:
-                        self._part_names(names, operation.op)
-                self.facts.add(operation.op, kind, payload)
             if typed := payload.get("typed"):
                 self.facts.type_entities(operation.op, typed)
             if (who := payload.get("by")) is not None:

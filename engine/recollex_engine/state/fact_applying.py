@@ -131,7 +131,7 @@ class StagedFacts:
         self.identity_ops.append(op)
 
     def _upsert_edge(self, op: int, payload: dict[str, Any]) -> None:
-        get = payload.get
+        get, labels = payload.get, self.labels
         version = self.first["fact"] + len(self.fact)
         if (closes := get("closes")) is not None:
             self._close_fact(closes, op)
@@ -140,25 +140,27 @@ class StagedFacts:
         if kind == ENTITY:
             self.entity.append(number)
             self.entity_fact.append(version)
-        evidence = get("evidence", ())
-        self.evidence += evidence
-        self.evidence_fact += [version] * len(evidence)
-        self.mention += [self._label("x:", each) for each in get("mentions", ())]
-        if payload["predicate"] == ALIAS_OF:
+        if evidence := get("evidence"):
+            self.evidence += evidence
+            self.evidence_fact += [version] * len(evidence)
+        for mention in get("mentions", ()):
+            self.mention.append(labels[f"x:{mention}"])
+        predicate = payload["predicate"]
+        if predicate == ALIAS_OF:
             self.aliases[version] = None
             self.linked += (subject, number)
             self.identity_ops.append(op)
+        key, predicate = self.fact_ids[payload["id"]], labels[f"p:{predicate}"]
         start, end = payload["valid"]
+        uncertainty = NONE if (said := get("uncertainty")) is None else labels[f"u:{said}"]
+        source = NONE if (said := get("source")) is None else labels[f"o:{said}"]
+        zone = NONE if (said := get("zone")) is None else labels[f"i:{said}"]
+        ends = self.at["fact_evidence"] + len(self.evidence)
         self.fact.append(
             (
-                self.fact_ids[payload["id"]],
-                get("previous", NONE),
-                *(op, 0, subject, self._label("p:", payload["predicate"])),
-                *(kind, number, start, end, get("confidence", 1.0)),
-                *(self._label("u:", get("uncertainty")), self._label("o:", get("source"))),
-                self.at["fact_evidence"] + len(self.evidence),
-                self.at["fact_mention"] + len(self.mention),
-                self._label("i:", get("zone")),
+                *(key, get("previous", NONE), op, 0, subject, predicate, kind, number),
+                *(start, end, get("confidence", 1.0), uncertainty, source),
+                *(ends, self.at["fact_mention"] + len(self.mention), zone),
             )
         )
         if (surface := get(SURFACE)) is not None:
