@@ -336,8 +336,9 @@ class Draft:
 
     def count_tokens(self) -> None:
         """Put the token counts into the payloads; another thread counted them meanwhile."""
-        for payload, prepared in zip(self.retained, self.kept_statements, strict=True):
-            payload["tokens"] = prepared.tokens
+        if self.kept_statements:
+            for payload, prepared in zip(self.retained, self.kept_statements, strict=True):
+                payload["tokens"] = prepared.tokens
 
     @property
     def retained(self) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.entity_draft import EntityDraft
 from recollex_engine.writing.event_draft import EventDraft
-from recollex_engine.writing.fact_record import filled, same
+from recollex_engine.writing.fact_record import content_in, filled, same
 from recollex_engine.writing.fact_staging import FactStaging
 from recollex_engine.writing.name_split import NameSplit
 from recollex_engine.writing.phrase_making import lacks_phrase
@@ -210,7 +210,7 @@ class FactDraft:
                 content["subject"] = named
             if "object" in parts:
                 content["object"] = {"entity": named}
-            self._open("retro_correct", id, content, [])
+            self._open("retro_correct", id, content)
         for id in split.events:
             self._events.rename(id, split.entity, named)
 
@@ -218,25 +218,28 @@ class FactDraft:
 
     def _upsert_edge(self, operation: say.UpsertEdge) -> None:
         names: list[tuple[str, str, int]] = []
-        content: dict[str, Any] = {
+        record: dict[str, Any] = {
+            "id": operation.id,
             "subject": self._staging.entity(operation.subject, names),
             "predicate": operation.predicate,
             "object": self._object(operation.object, names),
             "valid": list(check_interval(operation.start, operation.end, "valid")),
         }
         if operation.evidence:
-            content["evidence"] = [self.memory(id) for id in operation.evidence]
+            record["evidence"] = [self.memory(id) for id in operation.evidence]
         if operation.mentions:
-            content["mentions"] = [each.to_json() for each in operation.mentions]
+            record["mentions"] = [each.to_json() for each in operation.mentions]
         if operation.source is not None:
-            content["source"] = operation.source.to_json()
+            record["source"] = operation.source.to_json()
         if operation.confidence != 1.0:
-            content["confidence"] = float(operation.confidence)
+            record["confidence"] = float(operation.confidence)
         if operation.uncertainty is not None:
-            content["uncertainty"] = operation.uncertainty
+            record["uncertainty"] = operation.uncertainty
         if (zone := _zone(operation.object)) is not None:
-            content["zone"] = zone
-        self._open("upsert_edge", operation.id, content, names, operation.embed)
+            record["zone"] = zone
+        if names:
+            record["names"] = names
+        self._open_record("upsert_edge", record, operation.embed)
 
     def _object(self, value: Object, names: list[tuple[str, str, int]]) -> dict[str, Any]:
         if isinstance(value, str):
@@ -282,42 +285,35 @@ class FactDraft:
             if former.content is None:
                 self._close_version(former.id, found[0])
             elif found[1] is None:
-                self._open("upsert_edge", former.id, former.content, [])
+                self._open("upsert_edge", former.id, former.content)
             else:
-                self._open("retro_correct", former.id, former.content, [])
+                self._open("retro_correct", former.id, former.content)
 
-    def _open(
-        self,
-        kind: str,
-        id: str,
-        content: dict[str, Any],
-        names: list[tuple[str, str, int]],
-        embed: bool = True,
-    ) -> None:
+    def _open(self, kind: str, id: str, content: dict[str, Any], names: Sequence[Any] = ()) -> None:
         """Stage the next version of a fact, and close its open version."""
-        found = self._staging.fact(id)
-        if found is not None and found[1] is not None and same(found[1], content):
-            return
-        if content["predicate"] == ALIAS_OF:
-            subject, target = content["subject"], content["object"]["entity"]
-            self._entities.alias(subject, target)
-        payload = {"id": id, **content}
-        if found is not None:
-            payload["previous"] = found[0]
-            if found[1] is not None:
-                payload["closes"] = found[0]
-        if names:
-            payload["names"] = names
-        self._staging.add_version(id, content)
-        self._staging.record(kind, payload, embed)
-        self._name_phrases(content, embed)
+        named = {"names": names} if names else {}
+        self._open_record(kind, {"id": id, **content, **named})
 
-    def _name_phrases(self, content: dict[str, Any], embed: bool) -> None:
+    def _open_record(self, kind: str, record: dict[str, Any], embed: bool = True) -> None:
+        found = self._staging.fact(record["id"])
+        if found is not None:
+            if found[1] is not None and same(found[1], content_in(record)):
+                return
+            record["previous"] = found[0]
+            if found[1] is not None:
+                record["closes"] = found[0]
+        if record["predicate"] == ALIAS_OF:
+            self._entities.alias(record["subject"], record["object"]["entity"])
+        self._staging.add_version(record)
+        self._staging.record(kind, record, embed)
+        self._name_phrases(record, embed)
+
+    def _name_phrases(self, record: dict[str, Any], embed: bool) -> None:
         """Note the entities of a fact that have no surface yet."""
         phrases = self.draft.phrases
-        for name, entity in (content["subject"], content["object"].get("entity", (None, None))):
+        for name, entity in (record["subject"], record["object"].get("entity", (None, None))):
             if name is not None and entity not in phrases and lacks_phrase(self.columns, entity):
-                phrases[entity] = name, self.draft.operations[-1][1], embed
+                phrases[entity] = name, record, embed
 
     def _archive_edge(self, operation: say.ArchiveEdge) -> None:
         found = self._staging.fact(operation.id)
@@ -331,12 +327,12 @@ class FactDraft:
         if first <= start and end <= last:
             self._close_version(operation.id, version)
         elif first <= start:
-            self._open("retro_correct", operation.id, content | {"valid": [last, end]}, [])
+            self._open("retro_correct", operation.id, content | {"valid": [last, end]})
         else:
-            self._open("retro_correct", operation.id, content | {"valid": [start, first]}, [])
+            self._open("retro_correct", operation.id, content | {"valid": [start, first]})
             if last < end:
                 rest = content_id("rest", operation.id, last)
-                self._open("upsert_edge", rest, content | {"valid": [last, end]}, [])
+                self._open("upsert_edge", rest, content | {"valid": [last, end]})
 
     def _close_version(self, id: str, version: int) -> None:
         self._staging.close_version(id, version)

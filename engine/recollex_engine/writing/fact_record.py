@@ -10,6 +10,12 @@ from recollex_engine.domain.literals import ENTITY, KINDS, NUMBER, from_column
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
 
+CONTENT = (
+    *("subject", "predicate", "object", "valid", "evidence", "mentions", "source", "confidence"),
+    *("uncertainty", "zone"),
+)
+"""The fields of the content of a fact."""
+
 
 def content_of(columns: Columns, version: int) -> dict[str, Any]:
     """Return the content of a version of a fact, as in its log record."""
@@ -56,6 +62,11 @@ def filled(content: dict[str, Any]) -> dict[str, Any]:
         for name, value in content.items()
         if (value != 1.0 if name == "confidence" else value)
     }
+
+
+def content_in(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a fact that is in its log record."""
+    return {name: record[name] for name in CONTENT if name in record}
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:

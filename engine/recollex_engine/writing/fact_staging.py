@@ -7,7 +7,7 @@ from recollex_engine.errors import UnknownIdError
 from recollex_engine.state.chain import NONE
 from recollex_engine.text.names import fold_name
 from recollex_engine.writing.draft import Draft
-from recollex_engine.writing.fact_record import content_of
+from recollex_engine.writing.fact_record import content_in, content_of
 
 
 class FactStaging:
@@ -58,7 +58,8 @@ class FactStaging:
     def fact(self, id: str) -> tuple[int, dict[str, Any] | None] | None:
         """Return a fact's newest version and its content (None if closed); None if unknown."""
         if id in self._facts:
-            return self._facts[id]
+            version, record = self._facts[id]
+            return version, None if record is None else content_in(record)
         key = self.columns.dictionary["fact_ids"].get(id)
         version = NONE if key is None else self.columns.facts.newest("fact", key)
         if version == NONE:
@@ -68,9 +69,9 @@ class FactStaging:
         self._facts[id] = version, content
         return version, content
 
-    def add_version(self, id: str, content: dict[str, Any]) -> None:
-        """Stage the next version of a fact."""
-        self._facts[id] = self._versions, content
+    def add_version(self, record: dict[str, Any]) -> None:
+        """Stage the next version of a fact, which a record makes."""
+        self._facts[record["id"]] = self._versions, record
         self._versions += 1
 
     def close_version(self, id: str, version: int) -> None:
