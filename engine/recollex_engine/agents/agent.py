@@ -274,11 +274,12 @@ class Agent(OpenedAgent):
         self.files.check_writable()
         if not operations:
             return 0
-        try:
-            with self.files:
-                self._write_context(self.embedder, recorded_at).check_recorded_at()
-        except InputError as error:
-            raise OperationError(where[0], error) if where else error from None
+        if recorded_at is not None:
+            try:
+                with self.files:
+                    self._write_context(self.embedder, recorded_at).check_recorded_at()
+            except InputError as error:
+                raise OperationError(where[0], error) if where else error from None
         return self._write(
             lambda context: record_operations(context, operations, notes, where), recorded_at
         )
@@ -298,7 +299,9 @@ class Agent(OpenedAgent):
         ``held``: the writer whose lock this thread holds, if it holds one.
         """
         shared = self.context
-        writer = held or (self.files.writer() if self.folder.exists() else None)
+        writer = held
+        if held is None and (self.files.opened_writer is not None or self.folder.exists()):
+            writer = self.files.writer()
         settings = None if writer is None else writer.settings
         if settings is None:
             settings = Settings(

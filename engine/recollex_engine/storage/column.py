@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.storage import column_file
@@ -139,26 +139,24 @@ class Column:
         self._storage[self._count : end] = values
         self._count = end
 
-    def replace_from(self, start: int, values: ArrayLike) -> None:
+    def replace_from(self, start: int, values: Sequence[Any] | NDArray[Any]) -> None:
         """Replace the items from ``start`` on, which no reader has used."""
-        items = np.asarray(values, dtype=self._storage.dtype)
         if not self._stored <= start <= self._count:
             raise InputError(f"start must lie in [{self._stored}, {self._count}], got {start}")
-        if (end := start + len(items)) > len(self._storage):
+        if (end := start + len(values)) > len(self._storage):
             self._grow(end)
-        self._storage[start:end] = items
+        self._storage[start:end] = values
         self._count = end
 
-    def followed_by(self, values: ArrayLike) -> NDArray[Any]:
+    def followed_by(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """Return the items and then ``values`` as one array; ``values`` are not added.
 
         They are in the spare capacity, where the items that are added next overwrite them.
         """
-        items = np.asarray(values, dtype=self._storage.dtype)
-        end = self._count + len(items)
+        end = self._count + len(values)
         if end > len(self._storage):
             self._grow(end)
-        self._storage[self._count : end] = items
+        self._storage[self._count : end] = values
         return self._storage[:end]
 
     def set(self, index: int, value: Any) -> None:

@@ -57,13 +57,13 @@ def semantic_links(
     counts = np.empty(count, np.int64)
     first_scan = 0
     proposed: list[npt.NDArray[np.uint32]] = []
-    new = np.empty((count, columns.dimension), np.int8)
     if first_row > SCANNED_ROWS:
+        new = np.empty((count, columns.dimension), np.int8)
         eight_bits(vectors[first_row:], new)
-    for graph in replica.indexes.graphs if first_row > SCANNED_ROWS else ():
-        if graph.first_row == first_scan:
-            proposed.append(graph.search_many(new, PROPOSED_LINKS))
-            first_scan = graph.end_row
+        for graph in replica.indexes.graphs:
+            if graph.first_row == first_scan:
+                proposed.append(graph.search_many(new, PROPOSED_LINKS))
+                first_scan = graph.end_row
 
     bits = rows.code1.reshape(end_row, words(columns.dimension))
 
