@@ -2,7 +2,6 @@
 
 import re
 from datetime import timedelta
-from itertools import islice
 from typing import NamedTuple, overload
 
 from recollex_engine.dates.periods import WEEKDAY_NAMES
@@ -55,23 +54,25 @@ _TOKEN = re.compile(
 )
 
 
-# A simple text is words, numbers that stand alone, and marks: one scan by `_SIMPLE` finds them, or
-# spaces around the marks and a split. It is ASCII without "@", "#", "'S" and `_JOINED`.
-_SIMPLE = re.compile(r"[A-Za-z]+(?:'s)?(?!\w)|\w+|[^\w\s]")
-_JOINED = re.compile(
-    r"[0-9'.](?:(?<=[0-9])(?:[.:/,-][0-9]|\.\ [0-9]|'|[A-Z]|\ ?[aApP]\.?[mM])|(?<=['.])[0-9])"
+# Most of an ASCII text is simple: words, numbers that stand alone, and marks. Spaces around the
+# marks and a split find them. What `_ODD` finds is left to the grammar, from space to space.
+_ODD = re.compile(
+    r"[0-9'.@\#](?:(?<=[0-9])(?:[.:/,-][0-9]|\.\ [0-9]|'|[A-Z]|\ ?[aApP]\.?[mM])"
+    r"|(?<=['.])[0-9]|(?<=[@\#]))"
 ).search
+_STRETCH = re.compile(r"[^ ]*(?: (?:[0-9]|[aApP]\.?[mM])[^ ]*)*").match  # "7. 5. 2023", "3 pm"
 _POSSESSIVE = re.compile(r"(?<!\w)([A-Za-z]+)'s(?!\w)").sub
-_POSSESSIVE_OF_LETTERS = re.compile(r"(?<=[A-Za-z])'s(?!\w)").sub
-_OWNS = re.compile(r"'s(?!\w)").match
-_NO_MARKS = bytes(c for c in range(128) if chr(c).isalnum() or chr(c).isspace() or chr(c) == "_")
+_POSSESSIVE_OF_LETTERS = re.compile(r"'s(?<=[A-Za-z]..)(?!\w)")
+_OWNS, _STANDS_FOR_ODD = "\u2019", "\u2018"  # in ASCII: an 's, an odd stretch
+_NO_MARKS = bytes(
+    c for c in range(256) if c > 127 or chr(c).isalnum() or chr(c).isspace() or c == 95
+)
 _DIGIT = re.compile("[0-9]").search
 # The kinds of a number that stands alone; other runs of letters and digits are of kind "other".
 _ALONE = re.compile(
     "(?P<ordinal>[0-9]{1,2}(?:st|nd|rd|th))|(?P<decade>(?:[0-9]{3}|[0-9])0s)|(?P<number>[0-9]{1,4})"
     "|(?P<quarter>q[1-4])"
 ).fullmatch
-_OF_POSSESSIVE = frozenset("'s")
 _OPENING = frozenset("0123456789q")
 """What a number that stands alone begins with."""
 
@@ -93,37 +94,30 @@ class Tokens:
     kind, of the tokens that are neither "word" nor "other".
     """
 
-    __slots__ = ("_matches", "_said", "_text", "numbers", "texts", "words")
+    __slots__ = ("_said", "_text", "numbers", "texts", "words")
 
     def __init__(self, text: str) -> None:
         self._text = text = text.replace("\u2019", "'")
-        self._matches: list[re.Match[str]] | None = None
-        self.numbers: dict[int, str] = {}
         numbered = _DIGIT(text) is not None
-        said = _simple_texts(text, numbered)
-        if said is None:
-            self._read_all(text)
-            return
-        self._said: list[str] = said
-        self.texts: list[str] = list(map(str.lower, said))
+        kinds: dict[int, str] = {}
+        if numbered or "@" in text or "#" in text or not text.isascii():
+            self._said = _said(text, kinds)
+        else:
+            self._said = _simple(text, numbered)
+        self.texts: list[str] = list(map(str.lower, self._said))
+        if "'s" in text:
+            self.texts = [each.removesuffix("'s") for each in self.texts]
         self.words: list[str] = [word if word.isalpha() else "" for word in self.texts]
+        self.numbers: dict[int, str] = {}
         if numbered:
             for i, each in enumerate(self.texts):
-                if each[0] in _OPENING and (match := _ALONE(each)):
+                if each[0] in _OPENING and i not in kinds and (match := _ALONE(each)):
                     self.numbers[i] = match.lastgroup or ""
-
-    def _read_all(self, text: str) -> None:
-        """Read a text that may not be simple."""
-        self._matches = matches = list(_TOKEN.finditer(text))
-        self._said = [match[0] for match in matches]
-        self.texts = [said.lower() for said in self._said]
-        self.words = [""] * len(matches)
-        for i, match in enumerate(matches):
-            kind = match.lastgroup
-            if kind == "word":
-                self.texts[i] = self.words[i] = self.texts[i].removesuffix("'s")
-            elif kind != "other":
-                self.numbers[i] = kind or ""
+        for i, kind in kinds.items():
+            if kind != "word":
+                self.texts[i], self.words[i] = self._said[i].lower(), ""
+                if kind != "other":
+                    self.numbers[i] = kind
 
     def kind(self, i: int) -> str:
         """Return the kind of token `i`."""
@@ -139,13 +133,7 @@ class Tokens:
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Return where token `first` starts and token `last` ends."""
-        if self._matches is not None:
-            return self._matches[first].start(), self._matches[last].end()
         text, said = self._text, self._said
-        if "'s" in text and not _OF_POSSESSIVE.isdisjoint(said):
-            # one of these may be a part of an 's that was left out
-            spans = list(islice(_SIMPLE.finditer(text), last + 1))
-            return spans[first].start(), spans[last].end()
         if first + last > len(said):  # nearer to the end: most times close a question
             start = len(text)
             for each in said[:last:-1]:
@@ -153,14 +141,14 @@ class Tokens:
             end = start = text.rindex(said[last], 0, start) + len(said[last])
             for each in said[first : last + 1][::-1]:
                 start = text.rindex(each, 0, start)
-        else:
-            end = 0
-            for each in said[:first]:
-                end = text.index(each, end) + len(each)
-            start = end = text.index(said[first], end)
-            for each in said[first : last + 1]:
-                end = text.index(each, end) + len(each)
-        return start, end + len("'s") if _OWNS(text, end) and said[last].isalpha() else end
+            return start, end
+        end = 0
+        for each in said[:first]:
+            end = text.index(each, end) + len(each)
+        start = end = text.index(said[first], end)
+        for each in said[first : last + 1]:
+            end = text.index(each, end) + len(each)
+        return start, end
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -183,20 +171,43 @@ def tokens_of(text: str) -> Tokens:
     return Tokens(text)
 
 
-def _simple_texts(text: str, numbered: bool) -> list[str] | None:
-    """Return the tokens of a simple text as they are written, without 's; None for another text.
+def _said(text: str, kinds: dict[int, str]) -> list[str]:
+    """Return the tokens of a text as they are written; set the kinds of those the grammar reads."""
+    said: list[str] = []
 
-    numbered: whether it has a digit.
-    """
-    if not text.isascii() or "@" in text or "#" in text or "'S" in text:
-        return None
-    if "'s" in text:
+    def read(first: int, end: int) -> None:
+        matches = list(_TOKEN.finditer(text, first, end))
+        kinds.update(enumerate([match.lastgroup or "" for match in matches], len(said)))
+        said.extend([match[0] for match in matches])
+
+    if not text.isascii():
+        read(0, len(text))
+        return said
+    simple, odd, after, found = "", [], 0, _ODD(text)
+    while found:
+        start = text.rfind(" ", 0, found.start()) + 1
+        stretch = _STRETCH(text, start)
+        end = stretch.end() if stretch else len(text)
+        simple += f"{text[after:start]} {_STANDS_FOR_ODD} "
+        odd.append((start, end))
+        after, found = end, _ODD(text, end)
+    tokens, after = _simple(simple + text[after:], True), 0
+    for start, end in odd:
+        at = tokens.index(_STANDS_FOR_ODD, after)
+        said += tokens[after:at]
+        read(start, end)
+        after = at + 1
+    return said + tokens[after:]
+
+
+def _simple(text: str, numbered: bool) -> list[str]:
+    """Return the tokens of a simple text as they are written; ``numbered``: it may have digits."""
+    owned = "'s" in text and _POSSESSIVE_OF_LETTERS.search(text) is not None
+    if owned:
         if numbered or "_" in text or "'s's" in text:
-            text = _POSSESSIVE(r"\1", text)
+            text = _POSSESSIVE(rf"\1{_OWNS}", text)
         else:  # every word is of letters; a replacement without a group is quicker
-            text = _POSSESSIVE_OF_LETTERS("", text)
-    if numbered and _JOINED(text):
-        return None
+            text = _POSSESSIVE_OF_LETTERS.sub(_OWNS, text)
     for mark in set(text.encode().translate(None, _NO_MARKS)):
         text = text.replace(chr(mark), f" {chr(mark)} ")
-    return text.split()
+    return [each.replace(_OWNS, "'s") for each in text.split()] if owned else text.split()
