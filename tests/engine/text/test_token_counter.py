@@ -44,6 +44,13 @@ def test_known_counts(cl100k):
     assert cl100k.count_many(["", "hello world", "tiktoken is great!"]) == [0, 2, 6]
 
 
+@settings(deadline=None)
+@given(st.lists(st.text(max_size=9) | st.sampled_from(["<|endoftext|>", "x" * 600, " tea\n"])))
+def test_many_texts_are_counted_as_each_alone(cl100k, texts):
+    for several in (texts, texts * 9):  # a few, and as many as are counted together
+        assert cl100k.count_many(several) == [cl100k.count(text) for text in several]
+
+
 def test_a_special_token_is_plain_text(cl100k):
     assert cl100k.count("<|endoftext|>") == 7
     assert cl100k.count("<|im_start|>" * 300) > 300
