@@ -79,6 +79,7 @@ _BEFORE_WHEN = tuple(
 # For each cue the runs of letters and digits that match its expression by themselves, and those of
 # which each other match has one. A text without any of them needs no search.
 _RUNS = {
+    "asks": ("", "when how which what"),  # no cue: "when" needs one of these as well
     "hearer": (
         "we our ours us lets you your yours",
         "hi hello hey good alright okay ok thanks thank great excellent perfect",
@@ -249,8 +250,9 @@ without the runs that match by themselves."""
 _HEARER_BIT, _WHEN_BIT, _SUPPOSES_BIT, _SECOND_BIT, _FIRST_PERSON_BIT, _LAST_BIT, _FIRST_BIT = (
     bit for bit, _, _ in _SEARCHES
 )
-_PRESENT_BIT = _BITS["present"]
+_ASKS_BIT, _PRESENT_BIT = _BITS["asks"], _BITS["present"]
 _EVERY = (1 << _ALONE) - 1
+_CUE_BITS = _EVERY & ~_ASKS_BIT
 
 
 def cues_of(folded: str, signs: int, named: frozenset[str], foreign: bool = False) -> Cues:
@@ -258,14 +260,16 @@ def cues_of(folded: str, signs: int, named: frozenset[str], foreign: bool = Fals
 
     signs: `signs_of` the question. named: its words that may name a person.
     """
-    if not signs:
+    if signs <= _ASKS_BIT:
         return Cues(False, False, False, False, False, False, "", 0, named, foreign)
     if hidden := "_" in folded and _hides_runs(folded):
         signs &= _EVERY  # a run may stand where the expression does not match
     elif "i." in folded or "my memory" in folded:
         signs &= ~(_FIRST_PERSON_BIT << _ALONE)
     found = signs >> _ALONE
-    if unsure := signs & ~found & _EVERY:
+    if unsure := signs & ~found & _CUE_BITS:
+        if not signs & _ASKS_BIT:
+            unsure &= ~_WHEN_BIT
         for bit, search, quick_search in _SEARCHES:
             if unsure & bit and (search if hidden else quick_search)(folded):
                 found |= bit
