@@ -26,8 +26,6 @@ from recollex_engine.text.question_cues import Cues
 from recollex_kernels.fusing.reciprocal_rank import rrf
 
 ARMS = ("semantic", "keyword", "graph", "temporal")
-_RANKS = 1024
-"""The most ranks whose reciprocals are kept."""
 MEASURED = MappingProxyType({"semantic": 0.5, "keyword": 1.0, "graph": 0.3, "temporal": 0.3})
 """Weights of a score sum that measured best on LoCoMo's conversations 1 to 5."""
 
@@ -127,7 +125,7 @@ class ReciprocalRank:
         if len(by_arm) == 1:
             ((name, only),) = by_arm.items()
             if name not in self.weights:  # the list keeps its order
-                return Fused(only.memories, _by_rank(self.k, len(only.memories)))
+                return Fused(only.memories, _by_rank(self.k, len(only.memories)).copy())
         names = [name for name in ARMS if name in by_arm]
         if not names:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
@@ -140,16 +138,10 @@ class ReciprocalRank:
         return Fused(*rrf(table, sizes, weights, self.k))
 
 
-def _by_rank(k: float, count: int) -> npt.NDArray[np.float64]:
-    """Return 1 / (k + rank) of the ranks from 1 to ``count``."""
-    if count > _RANKS:
-        return 1.0 / (k + np.arange(1.0, count + 1))
-    return _first_by_rank(k)[:count].copy()
-
-
 @lru_cache(maxsize=16)
-def _first_by_rank(k: float) -> npt.NDArray[np.float64]:
-    return 1.0 / (k + np.arange(1.0, _RANKS + 1))
+def _by_rank(k: float, count: int) -> npt.NDArray[np.float64]:
+    """Return 1 / (k + rank) of the ranks from 1 to ``count``; the array is shared."""
+    return 1.0 / (k + np.arange(1.0, count + 1))
 
 
 @dataclass(frozen=True, slots=True)
