@@ -44,7 +44,8 @@ class Word(NamedTuple):
 class QuestionWords(dict[str, Word]):
     """Memo: word -> what it says. Bounded. In a race of threads a word is read twice.
 
-    A word is a run of a-z, 0-9, apostrophes, hyphens and characters beyond ASCII.
+    A word is a run of a-z, 0-9, apostrophes, hyphens, characters beyond ASCII, and points or commas
+    within a number.
 
     >>> QuestionWords(Analyzer())["caroline's"][:2]
     ('carolin', 'caroline')

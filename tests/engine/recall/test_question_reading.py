@@ -25,6 +25,7 @@ WORDS = st.sampled_from(
         *("an available room", "\u2019ll", "\u017fhall", "in two weeks", "3 pm", "\n"),
         *("it's", "well-known", "Anne-Marie's", "zig--zag", "a_b", "3.5", "10,000", "don't"),
         *("i.e.", "'90s", "1990s", "in 2023", "v2", "the 21stx", "3.4.", "12345", "x12/25"),
+        *("x-1.2", "3,5", "10,000.5", "1.2.3.4.5.6.7.8.9.10.11"),
         *(
             "Jos\u00e9's",
             "\u00c9t\u00e9",
