@@ -127,9 +127,9 @@ def _span(start: int, end: int) -> str:
 
 def _span_parts(start: int, end: int) -> tuple[str, ...]:
     if start == OPEN_START:
-        return () if end == OPEN_END else ("until", _day(int(end) // DAY))
-    first = _day(int(start) // DAY)
-    return ("since", first) if end == OPEN_END else (first, "to", _day(int(end) // DAY))
+        return () if end == OPEN_END else ("until", _day(end // DAY))
+    first = _day(start // DAY)
+    return ("since", first) if end == OPEN_END else (first, "to", _day(end // DAY))
 
 
 @lru_cache(maxsize=65_536)

@@ -46,6 +46,7 @@ import hashlib
 import re
 import struct
 from binascii import a2b_base64, b2a_base64
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -164,16 +165,18 @@ def decode_bytes(text: bytes) -> bytes:
     return a2b_base64(text + b"=" * (-len(text) % 4))
 
 
-def check_operation(kind: str, payload: bytes) -> None:
-    """Raise `InputError` unless ``kind`` and ``payload`` are allowed on a line.
+def check_operations(operations: Sequence[tuple[str, bytes]]) -> None:
+    """Raise `InputError` unless each kind and payload is allowed on a line.
 
-    The caller guarantees that the payload is valid JSON; only its first and last byte and line
+    The caller guarantees that a payload is valid JSON; only its first and last byte and line
     feeds are checked.
     """
-    if not _KIND_TEXT.fullmatch(kind):
-        raise InputError(f"kind must be 1 to 32 of a-z, 0-9 and _, got {kind!r}")
-    if b"\n" in payload or payload[:1] != b"{" or payload[-1:] != b"}":
-        raise InputError("payload must be one JSON object encoded on one line")
+    for kind in {kind for kind, _ in operations}:
+        if not _KIND_TEXT.fullmatch(kind):
+            raise InputError(f"kind must be 1 to 32 of a-z, 0-9 and _, got {kind!r}")
+    for _, payload in operations:
+        if b"\n" in payload or payload[:1] != b"{" or payload[-1:] != b"}":
+            raise InputError("payload must be one JSON object encoded on one line")
 
 
 def encode_transaction(
@@ -181,7 +184,7 @@ def encode_transaction(
 ) -> tuple[bytes, bytes]:
     """Return the lines of a transaction, and the chain after it.
 
-    ``salts`` holds 16 bytes for each operation, in order; `check_operation` has accepted the
+    ``salts`` holds 16 bytes for each operation, in order; `check_operations` has accepted the
     operations. The function is pure. Cost: about 3 us an operation of 500 bytes.
     """
     sha256 = hashlib.sha256

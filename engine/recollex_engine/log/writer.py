@@ -24,7 +24,7 @@ from recollex_engine.log.format import (
     SEALED_VERSION,
     START,
     Position,
-    check_operation,
+    check_operations,
     encode_header,
     encode_transaction,
 )
@@ -146,8 +146,7 @@ class LogWriter:
         operations = list(operations)
         if not operations:
             raise InputError("a transaction must hold at least 1 operation, got 0")
-        for kind, payload in operations:
-            check_operation(kind, payload)
+        check_operations(operations)
         salts = os.urandom(SALT_BYTES * len(operations))
         with self._lock:
             self.check()

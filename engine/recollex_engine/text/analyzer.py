@@ -42,7 +42,6 @@ has 128)."""
 
 _MEMO_WORDS = 65_536
 _MEMO_WORD_CHARS = 32
-_MEMO_TEXTS = 16_384
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3031-\u3035\u3041-\u3096"
@@ -257,7 +256,7 @@ class _Words(dict[str, str]):
     def __missing__(self, text: str) -> str:
         words = " ".join(filter(None, self._sequence(text)))
         if len(text) <= _MEMO_WORD_CHARS:
-            if len(self) >= _MEMO_TEXTS:
+            if len(self) >= _MEMO_WORDS:
                 self.clear()
             self[text] = words
         return words

@@ -13,7 +13,7 @@ from recollex_engine.log.format import (
     START,
     Position,
     Record,
-    check_operation,
+    check_operations,
     decode_header,
     decode_record,
     encode_bytes,
@@ -139,7 +139,7 @@ def test_a_stub_may_have_a_payload_of_its_own():
 )
 def test_an_operation_that_cannot_stand_on_a_line_is_refused(kind, payload):
     with pytest.raises(InputError):
-        check_operation(kind, payload)
+        check_operations([(kind, payload)])
 
 
 def test_a_position_survives_json():

@@ -168,7 +168,6 @@ def test_a_hostile_megabyte_takes_less_than_seconds(text):
 
 def test_the_memo_is_bounded(monkeypatch):
     monkeypatch.setattr(module, "_MEMO_WORDS", 10)
-    monkeypatch.setattr(module, "_MEMO_TEXTS", 10)
     analyzer = Analyzer()
     for number in range(100):
         analyzer.sequence(f"word{number} {'x' * 40}{number}")
