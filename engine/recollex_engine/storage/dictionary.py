@@ -154,17 +154,20 @@ class Dictionary:
                     found[place] = NONE if number is None else number
         return np.array(found, _U32)
 
-    def seek(self, strings: Sequence[str]) -> None:
-        """Look `_SOUGHT` strings or more up together: `get` is quick for those that are not there.
-
-        Cost: 1 us each; most of it is their hash.
-        """
-        missing, index = self._missing, self._index
-        if index.count and len(strings) >= _SOUGHT and len(missing) + len(strings) <= _CACHED:
-            hashes = np.frombuffer(b"".join(_digest(each.encode()) for each in strings), "<u8")
+    def seek(self, strings: Iterable[str]) -> None:
+        """Look up many strings at once, 1 us each, so that `get` is quick; few are left to it."""
+        missing, index, known = self._missing, self._index, self._known
+        asked = dict.fromkeys(strings) if index.count else ()
+        sought = [each for each in asked if each not in known]
+        if _SOUGHT <= len(sought) <= _CACHED - len(missing):
+            hashes = np.frombuffer(b"".join(_digest(each.encode()) for each in sought), "<u8")
             places = np.searchsorted(index.hashes, hashes).clip(max=index.count - 1)
-            absent = np.flatnonzero(index.hashes[places] != hashes).tolist()
-            missing.update(strings[place] for place in absent)
+            numbers = np.where(index.hashes[places] == hashes, index.numbers[places], NONE)
+            for string, number in zip(sought, numbers.tolist(), strict=True):
+                if number == NONE:
+                    missing.add(string)
+                elif self._string(number) == string:
+                    self._cache(string, number)
 
     def intern(self, string: str) -> int:
         """Return the string's number; a new string gets the next number."""
