@@ -21,9 +21,7 @@ TOGETHER = 8
 """Rows whose sums are computed at once."""
 PLANES = 2
 """Words of a query for each word of a row."""
-_MIXED = (
-    6  # words of a row that is summed in vector code: eight rows are six vectors of eight words
-)
+_MIXED = 6  # words of a row of 384: eight such rows are six vectors of eight words
 _AHEAD = 512  # words prefetched ahead: the hardware stops at the end of a page
 _BYTE, _SHORT, _WORD, _LONG = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _BUILD: Any = _cgutils  # its functions carry no types
@@ -55,12 +53,6 @@ def _load(b: Any, base: Any, offset: int, n: int = TOGETHER) -> Any:
     return loaded
 
 
-def _ask_for_group(b: Any, group: Any, kept: int) -> None:
-    """Prefetch a group of rows, a cache line each time."""
-    for i in range(_MIXED):
-        ask_for(b, b.gep(group, [_LONG(_AHEAD + TOGETHER * i)]), kept)
-
-
 def _kept(context: Any) -> int:
     """Return whether caches should keep what is prefetched: 3 to keep it, 0 not to.
 
@@ -78,7 +70,7 @@ def _counted(b: Any, word: Any, planes: list[Any]) -> Any:
     return b.add(b.add(large, large), _set_bits(b, differs))
 
 
-def _summed(b: Any, counts: list[Any]) -> Any:
+def _added(b: Any, counts: list[Any]) -> Any:
     """Return the sums of rows from S of their words, at most 192: a byte each.
 
     Vector j of ``counts`` is of words TOGETHER j to TOGETHER j + 7 of all rows.
@@ -100,21 +92,21 @@ def _summed(b: Any, counts: list[Any]) -> Any:
     return b.trunc(sums, _lanes_of(_WORD, TOGETHER))
 
 
-def _build_mixed(b: Any, base: Any, groups: Any, asked: Any, to: Any, kept: int) -> None:
+def _by_counting(b: Any, asked: Any) -> Callable[[Any], Any]:
+    """Return what sums a group of rows by the instruction that counts bits."""
     own = [
         [_load(b, asked, TOGETHER * (_MIXED * p + i)) for p in range(PLANES)]
         for i in range(_MIXED // 2)  # then they repeat: 3 * 8 = 4 * 6
     ]
-    with _BUILD.for_range(b, groups) as loop:
-        group = b.gep(base, [b.mul(loop.index, _LONG(TOGETHER * _MIXED))])
-        _ask_for_group(b, group, kept)
+
+    def summed(group: Any) -> Any:
         counts = [
             _counted(b, _load(b, group, TOGETHER * i), own[i % (_MIXED // 2)])
             for i in range(_MIXED)
         ]
-        place = b.gep(to, [b.mul(loop.index, _LONG(TOGETHER))])
-        place = b.bitcast(place, _lanes_of(_WORD, TOGETHER).as_pointer())
-        b.store(_summed(b, counts), place).align = 4
+        return _added(b, counts)
+
+    return summed
 
 
 def _halves(b: Any, words: Any) -> tuple[Any, Any]:
@@ -124,8 +116,11 @@ def _halves(b: Any, words: Any) -> tuple[Any, Any]:
     return b.and_(low, _splat(15, _BYTE, 32)), b.and_(high, _splat(15, _BYTE, 32))
 
 
-def _build_looked_up(b: Any, base: Any, groups: Any, asked: Any, to: Any, kept: int) -> None:
-    """Sum rows by AVX2: two of them are three vectors of four words, a a a a, a a b b, b b b b."""
+def _by_looking_up(b: Any, asked: Any) -> Callable[[Any], Any]:
+    """Return what sums a group of rows by AVX2.
+
+    Two rows are three vectors of four words: a a a a, a a b b, b b b b.
+    """
     bytes_, words = _lanes_of(_BYTE, 32), _lanes_of(_LONG, 4)
     look_up, add_bytes = (
         _BUILD.get_or_insert_function(
@@ -149,9 +144,7 @@ def _build_looked_up(b: Any, base: Any, groups: Any, asked: Any, to: Any, kept: 
             count = b.add(count, b.call(look_up, [twice, b.and_(differs, mask)]))
         return count
 
-    with _BUILD.for_range(b, groups) as loop:
-        group = b.gep(base, [b.mul(loop.index, _LONG(TOGETHER * _MIXED))])
-        _ask_for_group(b, group, kept)
+    def summed(group: Any) -> Any:
         pairs = []
         for first in range(0, 2 * _MIXED, 3):
             x, both, y = (counted(_load(b, group, 4 * (first + i), 4), *own[i]) for i in range(3))
@@ -163,9 +156,23 @@ def _build_looked_up(b: Any, base: Any, groups: Any, asked: Any, to: Any, kept: 
         for p, q in (pairs[:2], pairs[2:]):
             fours.append(b.add(_chosen(b, p, q, [0, 4, 2, 6]), _chosen(b, p, q, [1, 5, 3, 7])))
         low, high = (b.bitcast(each, _lanes_of(_WORD, TOGETHER)) for each in fours)
+        return _chosen(b, low, high, [0, 4, 2, 6, 8, 12, 10, 14])
+
+    return summed
+
+
+def _build_mixed(context: Any, b: Any, base: Any, groups: Any, asked: Any, to: Any) -> None:
+    features = context.codegen().magic_tuple()[2].split(",")
+    looks_up = "+avx2" in features and "+avx512bw" not in features
+    summed = (_by_looking_up if looks_up else _by_counting)(b, asked)
+    kept = _kept(context)
+    with _BUILD.for_range(b, groups) as loop:
+        group = b.gep(base, [b.mul(loop.index, _LONG(TOGETHER * _MIXED))])
+        for i in range(_MIXED):  # a cache line each
+            ask_for(b, b.gep(group, [_LONG(_AHEAD + TOGETHER * i)]), kept)
         place = b.gep(to, [b.mul(loop.index, _LONG(TOGETHER))])
         place = b.bitcast(place, _lanes_of(_WORD, TOGETHER).as_pointer())
-        b.store(_chosen(b, low, high, [0, 4, 2, 6, 8, 12, 10, 14]), place).align = 4
+        b.store(summed(group), place).align = 4
 
 
 def _build_plain(b: Any, base: Any, groups: Any, words: Any, asked: Any, to: Any) -> None:
@@ -189,12 +196,9 @@ def _code(typing: Any, bits: Any, first: Any, groups: Any, query: Any, out: Any)
         base, words = row_of(context, b, signature.args[0], args[0], args[1])
         asked = data_of(context, b, signature.args[3], args[3])
         to = data_of(context, b, signature.args[4], args[4])
-        features = context.codegen().magic_tuple()[2].split(",")
-        looks_up = "+avx2" in features and "+avx512bw" not in features
-        build_mixed = _build_looked_up if looks_up else _build_mixed
         with b.if_else(b.icmp_signed("==", words, _LONG(_MIXED))) as (mixed, plain):
             with mixed:
-                build_mixed(b, base, args[2], asked, to, _kept(context))
+                _build_mixed(context, b, base, args[2], asked, to)
             with plain:
                 _build_plain(b, base, args[2], words, asked, to)
         return context.get_dummy_value()
