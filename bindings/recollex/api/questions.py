@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from recollex.api.arguments import one_or_more
-from recollex_engine.clock import Moment, to_micros
+from recollex.api.arguments import one_or_more, optional_micros
+from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.packing_options import Packing
@@ -39,7 +39,7 @@ def read_question(
         max_tokens=UNBOUNDED if max_tokens is None else max_tokens,
         limit=limit,
         filter=wanted,
-        now=None if now is None else to_micros(now, "now"),
+        now=optional_micros(now, "now"),
         exact=exact,
         embedding=embedding,
         min_confidence=min_confidence,
