@@ -334,7 +334,7 @@ class OperationParser:
         if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
             start, end = (None if each is None else self._moment(each, name) for each in value)
             value = (start, end)
-        return valid_times.read(value, name, self.now(), self.zone, self.locale)
+        return valid_times.read(value, name, self.now, self.zone, self.locale)
 
     def _written(self, value: object) -> int | str | datetime:
         """Return a time, see `instant`; a text that is not a time is returned as it is."""

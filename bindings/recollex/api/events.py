@@ -79,7 +79,7 @@ class EventOperations:
         >>> alice.events.find(participant="Alice")
         []
         """
-        start, end, _ = valid_times.read(span, "span", self._now(), locale=self._locale)
+        start, end, _ = valid_times.read(span, "span", self._now, locale=self._locale)
         operation = UpsertEvent(
             summary,
             participants=_participants(participants),
@@ -141,7 +141,7 @@ class EventOperations:
         events: ids. window: (start, end), or words that are parsed as a time. An episode is visible
         while one of its events is. It is never evidence for a fact.
         """
-        start, end, _ = valid_times.read(window, "window", self._now(), locale=self._locale)
+        start, end, _ = valid_times.read(window, "window", self._now, locale=self._locale)
         operation = UpsertEpisode(title, one_or_more(events, "events"), start, end, id)
         self._submit(operation, by, why, recorded_at)
         return operation.id

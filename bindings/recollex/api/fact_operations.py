@@ -36,9 +36,7 @@ class FactOperations:
         self._locale = locale
 
     def _read(self, valid: Interval | None) -> tuple[int | None, int | None, str | None]:
-        if type(valid) is tuple:  # as most are: no words, which are relative to now
-            return *valid_times.interval(valid, "valid"), None
-        return valid_times.read(valid, "valid", self._now(), locale=self._locale)
+        return valid_times.read(valid, "valid", self._now, locale=self._locale)
 
     def add(
         self,

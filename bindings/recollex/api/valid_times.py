@@ -52,23 +52,24 @@ def span(value: object, name: str) -> tuple[int, int]:
 def read(
     value: Any,
     name: str,
-    now: int,
+    now: Callable[[], int],
     zone: tzinfo = UTC,
     locale: Callable[[], str] = lambda: DAY_FIRST,
 ) -> tuple[int | None, int | None, str | None]:
     """Return (start, end, uncertainty) of an interval, or of words that are relative to ``now``.
 
-    locale: returns the agent's locale, which tells whether 5/7/2023 is 7 May; asked for words only.
+    locale: returns the agent's locale, which tells whether 5/7/2023 is 7 May; this and ``now`` are
+    asked for words only.
     uncertainty: None for datetimes. A year, month, week or day in ISO 8601 ("2002-02") is a period,
     and known to that precision. For words it is a tag, "parsed" or "approximate", and the words
     themselves, since their meaning is an interpretation. "since 2010" has an open end, "until
     2010" has an open start.
 
-    >>> read("from 1811 to 1827", "valid", 0)
+    >>> read("from 1811 to 1827", "valid", lambda: 0)
     (-5017593600000000, -4481136000000000, 'parsed: from 1811 to 1827')
-    >>> read("2002-02", "valid", 0)
+    >>> read("2002-02", "valid", lambda: 0)
     (1012521600000000, 1014940800000000, 'to the month')
-    >>> read("around 1811", "valid", 0)[2]
+    >>> read("around 1811", "valid", lambda: 0)[2]
     'approximate: around 1811'
     """
     if value is None:
@@ -77,12 +78,13 @@ def read(
         return *period, f"to the {_PRECISIONS[len(value.strip())]}"
     if isinstance(value, str):
         words, roughly = _ROUGHLY.subn("in ", value)
-        found = find_range(words, now, zone, puts_month_first(locale()))
+        asked = now()
+        found = find_range(words, asked, zone, puts_month_first(locale()))
         if found is None:
             raise InputError(
                 f"{name} names no time that can be read: {value!r}; give (start, end) as datetimes"
             )
         tag = "approximate" if roughly else "parsed"
         start = None if found.start <= _FIRST else found.start
-        return start, None if found.end == now else found.end, f"{tag}: {value}"
+        return start, None if found.end == asked else found.end, f"{tag}: {value}"
     return *interval(value, name), None
