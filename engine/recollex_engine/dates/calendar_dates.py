@@ -76,7 +76,8 @@ class CalendarDateParser(MonthDayParser):
             return None
         text = self.texts[i]
         if kind in ("number", "ordinal"):
-            return self._day_month(i) or self._bare_year(i) or self._nth_of_month(i)
+            day = self._day_month(i) if self.months else None
+            return day or (self._bare_year(i) if kind == "number" else self._nth_of_month(i))
         if kind == "iso" and len(text) == 7 and text[5:] > "12":
             return self._two_years(i + 1, int(text[:4]), text[5:])
         if kind == "iso":
@@ -155,7 +156,7 @@ class CalendarDateParser(MonthDayParser):
 
     def _bare_year(self, i: int) -> Expression | None:
         text = self.texts[i]
-        if not self.is_kind(i, "number") or len(text) != 4 or not 1000 <= int(text) < 2200:
+        if len(text) != 4 or not 1000 <= int(text) < 2200:
             return None
         if self.counts(i + 1) or self.before_christ(i + 1):
             return None
@@ -220,7 +221,7 @@ class CalendarDateParser(MonthDayParser):
 
     def _nth_of_month(self, i: int) -> Expression | None:
         """Read "on the 15th", "since the 1st", "Friday the 1st": the latest; ahead, the next."""
-        if not self.is_kind(i, "ordinal") or not self.is_day(i) or i < 2:
+        if not self.is_day(i) or i < 2:
             return None
         before = self.texts[i - 2]
         if self.texts[i - 1] != "the" or before not in _NTH_AFTER:

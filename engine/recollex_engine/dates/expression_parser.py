@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from recollex_engine.dates.english_words import Tokens
+from recollex_engine.dates.english_words import MONTHS, SHORT_MONTHS, STEPPING, Tokens
 from recollex_engine.dates.numeric_dates import full_year
 from recollex_engine.dates.periods import Period
 
@@ -19,6 +19,7 @@ _YEARS = 8
 """How far from this year an occurrence is looked for: 29 February needs eight."""
 
 _BEFORE_CHRIST = frozenset({"bc", "bce", "b"})
+_MONTHS = frozenset({*MONTHS, *SHORT_MONTHS})
 _UNCOUNTED_WORDS = """
 was is has does this as his its us always perhaps vs sometimes afterwards towards besides across
 plus thus unless it's that's whereas
@@ -56,7 +57,8 @@ class ExpressionParser:
     """The base of the parsers: the `tokens` of a text that was said at the local time `now`.
 
     words: the texts of the words, "" for other tokens and some places after the end.
-    held: the texts of all tokens.
+    steps: whether a word of the text counts from now or from a date ("ago", "before"); "in" may
+    do so without one ("in two weeks"). months: whether one names a month.
     looking_at: how the sentence of a token looks; asked only where it matters. place: the token
     from which a time is being read.
     last_is_previous_year: if true, "last spring" is the previous calendar year's, as in the papers
@@ -75,7 +77,8 @@ class ExpressionParser:
         self.tokens = tokens
         self.texts = tokens.texts
         self.words = [*tokens.words, *_AFTER_END]
-        self.held = {*tokens.texts}
+        self.steps = not STEPPING.isdisjoint(tokens.texts)
+        self.months = not _MONTHS.isdisjoint(tokens.texts)
         self.now = now
         self.today = now.date()
         self.place: int | None = None

@@ -49,8 +49,6 @@ _PARTS = frozenset(
 )
 _OFFSETS = _COUNTS | {"last", *UNITS, *WEEKDAYS, *PARTS_OF_DAY}
 _RELATIVE = LAST | NEXT | {"this", "current"}
-# A text has one of these if "in" does not count ("in two weeks") and yet something does.
-_STEPPING = frozenset({"before", "after", "following", "prior", "ago", "from"})
 _FIRST = NAMES_OF_DATES | _PARTS | _OFFSETS | _RELATIVE | {*_DAYS, "the", "in"}
 
 
@@ -76,7 +74,8 @@ class RelativeDateParser(CalendarDateParser):
         return (
             (self._day(i) if name in _DAYS else None)
             or (self._part(i, depth) if name in _PARTS else None)
-            or (self._step(i, depth) if name in _OFFSETS or name == "in" else None)
+            or (self._ago(i) if name == "in" else None)
+            or (self._step(i, depth) if self.steps and name in _OFFSETS else None)
             or (self._relative(i) if name in _RELATIVE else None)
             or self.calendar_date(i)
         )
@@ -88,14 +87,12 @@ class RelativeDateParser(CalendarDateParser):
             return None
         if kind == "ordinal" and (part := self._part(i, depth)):
             return part
-        if kind == "number" and (counted := self._step(i, depth)):
+        if kind == "number" and self.steps and (counted := self._step(i, depth)):
             return counted
         return self.calendar_date(i)
 
     def _step(self, i: int, depth: int) -> Expression | None:
-        """Return what is counted from now or another date; None without a word that counts so."""
-        if _STEPPING.isdisjoint(self.held):
-            return self._ago(i) if self.words[i] == "in" else None
+        """Return what is counted from another date, or from now."""
         return self._offset(i, depth) or self._ago(i)
 
     # Days and units counted from now
@@ -157,8 +154,8 @@ class RelativeDateParser(CalendarDateParser):
         sign = -1 if which in LAST else 1 if which in NEXT else 0
         if not sign and which not in ("this", "current"):
             return None
-        count = self._count(i + 1) if sign else None
         name = self.words[i + 1]
+        count = self._count(i + 1) if sign and name not in UNITS else None
         if count and self.words[count[2]] in UNITS:
             return self._rolling(count[2] + 1, UNITS[self.words[count[2]]], count[1], sign)
         if which == "past" and name in ("day", "week", "month", "quarter", "year", "decade"):

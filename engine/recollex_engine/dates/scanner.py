@@ -4,6 +4,7 @@ A time is one expression ("in May"), a range ("from May to June"), a list ("in M
 bound ("since May").
 """
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -47,6 +48,7 @@ _LEADING = PREPOSITIONS | {"the", "a", "an", "between", "following", "prior", "u
 _OPENERS = PREPOSITIONS | {"between"}
 _TO = frozenset({"to", "until", "till", "through", "thru"}) | DASHES
 _TO_OR_AND = _TO | {"and"}
+_LISTING = frozenset({"and", "or", ","})
 _NOW = frozenset({"now", "present", "date"})
 _REACHING_BACK = frozenset({"before", "until", "till", "by"})
 _REACHING_ON = frozenset({"since", "after", "following"})
@@ -93,51 +95,52 @@ class Scanner:
 
     def __init__(self, parser: ClockTimeParser) -> None:
         self._parser = parser
-        self._next = 0
-        begins = _beginnings(parser.tokens)
-        self._leads = _leads(parser.texts, begins)
-        self._places = iter(_places(parser.texts, self._leads))
 
-    def __iter__(self) -> "Scanner":
-        return self
-
-    def __next__(self) -> TimeMatch:
-        texts = self._parser.texts
-        for i in self._places:
-            if i < self._next:
+    def __iter__(self) -> Iterator[TimeMatch]:
+        parser = self._parser
+        leads, after = _leads(parser.texts, _beginnings(parser.tokens)), 0
+        for i in _places(parser.texts, leads):
+            if i < after:
                 continue
-            self._next = i + 1
-            if i not in self._leads:
-                clause = self._clause_or_none(i)
-                if clause:
-                    self._next = clause.after
-                    return clause
-                continue
-            self._parser.place = i
             try:
-                match = self._range(i) or self._bound(i) or self._list(i) or self._plain(i)
-                match = match or (self._clause(i) if texts[i] in _OF_A_CLAUSE else None)
+                match = None
+                if i in leads:
+                    parser.place = i
+                    match = self._match(i)
+                match = match or (self._clause(i) if parser.texts[i] in _OF_A_CLAUSE else None)
             except (ValueError, OverflowError):  # 30 February, or beyond the years 1 to 9999
                 continue
             if match and (match.start is None or match.end is None or match.start < match.end):
-                self._next = match.after
-                return match
-        raise StopIteration
+                after = match.after
+                yield match
 
-    def _range(self, i: int) -> TimeMatch | None:
-        """Read "between A and B", "from A to B", "A to B", "from A until now"."""
-        words = self._parser.words
+    def _match(self, i: int) -> TimeMatch | None:
+        """Read the time that begins at token `i`; a range and a list only where a word joins."""
+        words, texts = self._parser.words, self._parser.texts
         opener = words[i]
-        first = i + 1 if opener in _OPENERS else i
-        years = first + (words[first] == "the")
-        if words[years] == "years":  # "between the years 1975 and 1982"
-            first = years + 1
+        led = i + (opener in _OPENERS)
+        years = led + (words[led] == "the")
+        first = years + 1 if words[years] == "years" else led  # "between the years 1975 and 1982"
         left = self._parser.expression(first)
-        if left is None or left.after >= len(self._parser.texts):
-            return None
+        joiner = "" if left is None or left.after >= len(texts) else texts[left.after]
+        match = None
+        if left and (joiner in _TO or (joiner == "and" and opener == "between")):
+            match = self._range(i, first, left, led_by_years=first > led)
+        if match is None and opener in _REACHING:
+            match = self._bound(i)
+        if match is None and left and joiner in _LISTING and opener != "between" and first == led:
+            match = self._list(first, left, opener)
+        return match or self._plain(i)
+
+    def _range(
+        self, i: int, first: int, left: Expression, *, led_by_years: bool
+    ) -> TimeMatch | None:
+        """Read "between A and B", "from A to B", "A to B", "from A until now".
+
+        ``left``, at token ``first``, is A, and what joins it to B stands after it.
+        """
+        opener = self._parser.words[i]
         joiner = self._parser.texts[left.after]
-        if joiner not in _TO and not (opener == "between" and joiner == "and"):
-            return None
         at = left.after + 1 + (self._parser.word(left.after + 1) == "the")
         if self._parser.word(at) in _NOW and joiner not in DASHES:
             start = self._parser.settle(left)[0]
@@ -148,7 +151,7 @@ class Scanner:
         if opener not in ("between", "from"):
             if not (left.calendar and right.calendar):
                 return None
-            led = left.only_after is None or opener in left.only_after or first == years + 1
+            led = left.only_after is None or opener in left.only_after or led_by_years
             led = led or self._set_off(first, right)
             if not led and (first != i or right.only_after is not None):
                 return None
@@ -178,15 +181,13 @@ class Scanner:
         end = right.of_year(start.year)[1]
         return start, (right.of_year(start.year + 1)[1] if end <= start else end)
 
-    def _list(self, i: int) -> TimeMatch | None:
-        """Read "in May and June", "on 3 June, 6 June and 28 June": from the first to the last."""
+    def _list(self, first: int, left: Expression, opener: str) -> TimeMatch | None:
+        """Read "in May and June", "on 3 June, 6 June and 28 June": from the first to the last.
+
+        ``left``, at token ``first``, is the first one, and a comma, "and" or "or" stands after it.
+        """
         parser = self._parser
-        opener = parser.words[i]
-        first = i + 1 if opener in PREPOSITIONS else i
-        left = parser.expression(first)
-        if left is None or not left.calendar or left.after >= len(parser.texts):
-            return None
-        if parser.texts[left.after] not in ("and", "or", ","):
+        if not left.calendar:
             return None
         last, listed, concluded = left, 1, False
         while not concluded:
@@ -264,12 +265,6 @@ class Scanner:
             expression.dated and 1800 <= (expression.year or 0) < 2100 and before not in _MEASURED
         )
 
-    def _clause_or_none(self, i: int) -> TimeMatch | None:
-        try:
-            return self._clause(i)
-        except (ValueError, OverflowError):
-            return None
-
     def _clause(self, i: int) -> TimeMatch | None:
         """Read "before he joined in 2010", "since the move in May": a clause that holds the date.
 
@@ -308,7 +303,7 @@ class Scanner:
             if expression is None or not self._may_follow(expression, self._parser.word(i)):
                 return None
         start, end = self._parser.settle(expression)
-        if first and self._parser.word(first - 1) in _AROUND:
+        if first and self._parser.words[first - 1] in _AROUND:
             wider = max(_A_LITTLE, (end - start) / 2) if end - start >= DAY else timedelta(0)
             start, end = start - wider, end + wider
         return TimeMatch(first, expression.after, start, end, expression.dated)

@@ -40,7 +40,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from recollex_engine.dates.clock_times import ClockTimeParser
-from recollex_engine.dates.english_words import Tokens, tokens_of
+from recollex_engine.dates.english_words import Tokens
 from recollex_engine.dates.expression_parser import Looking
 from recollex_engine.dates.scanner import Scanner, TimeMatch
 from recollex_engine.dates.tense import QuestionTense, speaks_of_future
@@ -146,7 +146,7 @@ def _choose_undated(text: str, found: list["TimeRange"]) -> "TimeRange":
 
 def _tokens_and_tense(text: str) -> tuple[Tokens, QuestionTense]:
     """Return the tokens of a question and the tense of each."""
-    tokens = tokens_of(text)
+    tokens = Tokens(text)
     return tokens, QuestionTense(text, tokens)
 
 
@@ -188,7 +188,7 @@ def find_event_ranges(
     if now is None:
         return
     looking: Looking = "future" if speaks_of_future(text.replace("\u2019", "'")) else "nearest"
-    parser = ClockTimeParser(tokens_of(text), now, lambda _: looking, False, month_first)
+    parser = ClockTimeParser(Tokens(text), now, lambda _: looking, False, month_first)
     for match in Scanner(parser):
         skipped = match.bound and not bounds
         found = None if skipped else _in_utc(match, parser.tokens, text, at_us, tz)

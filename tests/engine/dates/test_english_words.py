@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.dates import english_words
-from recollex_engine.dates.english_words import tokens_of
+from recollex_engine.dates.english_words import Tokens
 
 PIECES = st.sampled_from(
     [
@@ -38,7 +38,7 @@ def grammar(text):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(english_words, "_ODD", re.compile(r"(?s)\A.").search)
         patch.setattr(english_words, "_STRETCH", re.compile("(?s).*").match)
-        return tokens_of(text)[:]
+        return Tokens(text)[:]
 
 
 @settings(max_examples=400, deadline=None)
@@ -51,7 +51,7 @@ def grammar(text):
 @example("at 3:30 pm on 7. 5. 2023 or 3 p.m. of 25. 12. it's #late's at 5 to 5.5")
 def test_tokens_are_those_of_the_grammar(text):
     every = grammar(text)
-    found = tokens_of(text)
+    found = Tokens(text)
     assert found[:] == every
     assert found.texts == [token.text for token in every]
     assert found.words == [token.text if token.kind == "word" else "" for token in every]
@@ -72,4 +72,4 @@ def test_tokens_are_those_of_the_grammar(text):
     ],
 )
 def test_numbers_have_their_places(text, numbers):
-    assert tokens_of(text).numbers == numbers
+    assert Tokens(text).numbers == numbers
