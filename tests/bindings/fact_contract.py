@@ -1,6 +1,7 @@
 """What an agent does with facts, entities, events and transactions."""
 
 import dataclasses
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -50,6 +51,25 @@ class FactContract:
             reference.facts.snapshot(as_world=day(5))
         )
         assert len(alice.facts.find(relation="before", to=(day(12), day(13)))) == 2
+
+    def test_a_valid_time_is_of_two_periods(self, alice: Any, reference: Any) -> None:
+        for agent in (alice, reference):
+            add = agent.facts.add
+            add("Ann", "lives_in", "Oslo", valid=("2001", "2003-05"), id="a", recorded_at=day(1))
+            add("Ann", "lives_in", "Rome", valid=("2003-06-01", None), id="b", recorded_at=day(2))
+            add("Ben", "lives_in", "Oslo", valid=(None, day(4)), id="c", recorded_at=day(3))
+        assert [fact.to_dict() for fact in alice.facts.find()] == [
+            fact.to_dict() for fact in reference.facts.find()
+        ]
+        assert [alice.facts.get(id).uncertainty for id in "abc"] == [
+            "start to the year, end to the month",
+            "start to the day",
+            None,
+        ]
+        assert alice.facts.get("b").valid[0] == datetime(2003, 6, 1, tzinfo=UTC)
+        assert [fact.id for fact in alice.facts.find(overlaps=("2003-05", "2003-05"))] == ["a", "c"]
+        with pytest.raises(recollex.errors.InputError, match="valid start is not a time of the cal"):
+            alice.facts.add("Ann", "lives_in", "Oslo", valid=("2001-13", "2002"))
 
     def test_an_operation_is_undone(self, alice: Any, reference: Any) -> None:
         for agent in (alice, reference):

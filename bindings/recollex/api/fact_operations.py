@@ -59,8 +59,9 @@ class FactOperations:
         """Record that ``subject`` ``predicate`` ``object``, and return the fact's id (UPSERT_EDGE).
 
         object: a str names an entity; `Text`, a number, bool, datetime or `Mention` is a literal.
-        valid: (start, end) in the world's time, None for an open end; or words such as "from 1811
-        to 1827", which are parsed, and tagged so. evidence: ids of memories. confidence: in [0, 1].
+        valid: (start, end) in the world's time, None for an open end; ("2001", "2003-05") lasts to
+        the end of May 2003. Or a period, "2002-02"; or words such as "from 1811 to 1827", which are
+        parsed, and tagged so. evidence: ids of memories. confidence: in [0, 1].
         id: the caller's own; without one, the id is made of subject, predicate, object and start,
         so recording the fact again changes nothing. A fact that has this id already gets a new
         version. embed: without it the fact is found by its words, not by its meaning, and takes a

@@ -1,4 +1,4 @@
-"""Intervals as callers give them: two datetimes, or words that are parsed as a time."""
+"""Intervals as callers give them: two times, or words that are parsed as a time."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,27 +18,42 @@ _FIRST = to_micros(datetime(1, 1, 2, tzinfo=UTC), "the first day")
 """A range that begins by then, such as that of "until 2010", has no start."""
 
 Interval = Sequence[Moment | None] | str
-"""(start, end) as datetimes or in ISO 8601, None for an open end; or words: "from 1811 to 1827"."""
+"""(start, end) as datetimes or in ISO 8601, None for an open end; or words: "from 1811 to 1827".
+
+A year, month, week or day in ISO 8601 is a period: ("2001", "2003-05") lasts from the beginning of
+2001 to the end of May 2003.
+"""
 
 
 def interval(value: object, name: str) -> tuple[int | None, int | None]:
-    """Return (start, end) of two datetimes in microseconds; None for an open end.
+    """Return (start, end) of two times in microseconds; None for an open end.
 
     >>> interval((None, datetime(1970, 1, 2, tzinfo=UTC)), "valid")
     (None, 86400000000)
+    >>> interval(("1970-01-02", "1970-01-02"), "valid")
+    (86400000000, 172800000000)
     """
+    start, end = _pair(value, name)
+    return _micros(start, f"{name} start", 0), _micros(end, f"{name} end", 1)
+
+
+def _pair(value: object, name: str) -> tuple[Any, Any]:
     pair = value if type(value) is tuple else ()  # an abstract class costs 1 us to ask
     if not pair and isinstance(value, Sequence) and not isinstance(value, str):
         pair = tuple(value)
     if len(pair) != 2:
         raise InputError(
-            f"{name} must be (start, end), two datetimes or None for an open end, got {value!r}"
+            f"{name} must be (start, end), two times or None for an open end, got {value!r}"
         )
-    start, end = pair
-    return (
-        None if start is None else to_micros(start, f"{name} start"),
-        None if end is None else to_micros(end, f"{name} end"),
-    )
+    return pair[0], pair[1]
+
+
+def _micros(moment: Any, name: str, side: int) -> int | None:
+    """Return a moment in microseconds, of a period its beginning (side 0) or its end (1)."""
+    if moment is None:
+        return None
+    period = read_period(moment, name) if type(moment) is str else None
+    return to_micros(moment, name) if period is None else period[side]
 
 
 def span(value: object, name: str) -> tuple[int, int]:
@@ -61,14 +76,16 @@ def read(
     locale: returns the agent's locale, which tells whether 5/7/2023 is 7 May; this and ``now`` are
     asked for words only.
     uncertainty: None for datetimes. A year, month, week or day in ISO 8601 ("2002-02") is a period,
-    and known to that precision. For words it is a tag, "parsed" or "approximate", and the words
-    themselves, since their meaning is an interpretation. "since 2010" has an open end, "until
-    2010" has an open start.
+    and known to that precision, also in a pair. For words it is a tag, "parsed" or "approximate",
+    and the words themselves, since their meaning is an interpretation. "since 2010" has an open
+    end, "until 2010" an open start.
 
     >>> read("from 1811 to 1827", "valid", lambda: 0)
     (-5017593600000000, -4481136000000000, 'parsed: from 1811 to 1827')
     >>> read("2002-02", "valid", lambda: 0)
     (1012521600000000, 1014940800000000, 'to the month')
+    >>> read(("2002-02", "2003"), "valid", lambda: 0)[2]
+    'start to the month, end to the year'
     >>> read("around 1811", "valid", lambda: 0)[2]
     'approximate: around 1811'
     """
@@ -87,4 +104,18 @@ def read(
         tag = "approximate" if roughly else "parsed"
         start = None if found.start <= _FIRST else found.start
         return start, None if found.end == asked else found.end, f"{tag}: {value}"
-    return *interval(value, name), None
+    start, end = pair = _pair(value, name)
+    said = _stated(pair, name) if str in (type(start), type(end)) else None
+    return _micros(start, f"{name} start", 0), _micros(end, f"{name} end", 1), said
+
+
+def _stated(pair: tuple[Any, Any], name: str) -> str | None:
+    """Return the precisions of the periods of a pair, or None if it has none."""
+    return (
+        ", ".join(
+            f"{side} to the {_PRECISIONS[len(moment)]}"
+            for side, moment in zip(("start", "end"), pair, strict=True)
+            if read_period(moment, f"{name} {side}") is not None
+        )
+        or None
+    )
