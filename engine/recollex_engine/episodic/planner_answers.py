@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.intervals import OPEN_START
 from recollex_engine.episodic import tenures
-from recollex_engine.episodic.planner_clauses import OBJECT, SUBJECT, OutsideError
+from recollex_engine.episodic.planner_clauses import OutsideError
 from recollex_engine.episodic.planner_forms import Form
+from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT
 from recollex_engine.episodic.planner_predicates import stem
 from recollex_engine.episodic.planner_selection import (
     anchored,

@@ -12,13 +12,13 @@ says when. Each clause is read by the places of its names around its predicate::
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, Pattern
 from recollex_engine.episodic.planner_predicates import LOOSE, PREPOSITIONS, Mention, Wording
 from recollex_engine.episodic.planner_tokens import Token
 from recollex_engine.episodic.planner_words import KINDS, NO_NOUNS
 
-SUBJECT, OBJECT = "subject", "object"
 MARKERS = frozenset({"before", "after", "while", "once", "during", "besides"})
 _ADVERBS = frozenset(
     ["next", "previously", "subsequently", "afterwards", "thereafter", "beforehand"]
@@ -32,26 +32,6 @@ _ASKING = frozenset({"who", "where", "how_many", "how_often", "how_long", "since
 
 class OutsideError(Exception):
     """The question is in none of the planner's forms; the message says what it has instead."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """Facts of predicates; subject and object: given names. asked: the other part, if one is."""
-
-    wordings: tuple[Wording, ...]
-    subject: str | None = None
-    object: str | None = None
-    literal: bool = False
-    asked: str | None = None
-    begins: bool = False
-
-    def with_part(self, part: str, name: str | None) -> "Pattern":
-        """Return the pattern with another subject or object."""
-        return replace(self, subject=name) if part == SUBJECT else replace(self, object=name)
-
-    def part(self, part: str) -> str | None:
-        """Return the given subject or object."""
-        return self.subject if part == SUBJECT else self.object
 
 
 @dataclass(slots=True)

@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from recollex_engine.episodic.planner_clauses import (
-    OBJECT,
-    SUBJECT,
     Clause,
     OutsideError,
-    Pattern,
     read_clause,
     split,
     unread,
 )
+from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, Pattern
 from recollex_engine.episodic.planner_tokens import Token
 from recollex_engine.episodic.tenures import Unit
 

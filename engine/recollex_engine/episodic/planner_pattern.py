@@ -1,0 +1,27 @@
+"""Which facts does a clause of a question mean? Those of a predicate, a subject or an object."""
+
+from dataclasses import dataclass, replace
+
+from recollex_engine.episodic.planner_predicates import Wording
+
+SUBJECT, OBJECT = "subject", "object"
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Facts of predicates; subject and object: given names. asked: the other part, if one is."""
+
+    wordings: tuple[Wording, ...]
+    subject: str | None = None
+    object: str | None = None
+    literal: bool = False
+    asked: str | None = None
+    begins: bool = False
+
+    def with_part(self, part: str, name: str | None) -> "Pattern":
+        """Return the pattern with another subject or object."""
+        return replace(self, subject=name) if part == SUBJECT else replace(self, object=name)
+
+    def part(self, part: str) -> str | None:
+        """Return the given subject or object."""
+        return self.subject if part == SUBJECT else self.object
