@@ -68,7 +68,9 @@ class FactContract:
         ]
         assert alice.facts.get("b").valid[0] == datetime(2003, 6, 1, tzinfo=UTC)
         assert [fact.id for fact in alice.facts.find(overlaps=("2003-05", "2003-05"))] == ["a", "c"]
-        with pytest.raises(recollex.errors.InputError, match="valid start is not a time of the cal"):
+        with pytest.raises(
+            recollex.errors.InputError, match="valid start is not a time of the cal"
+        ):
             alice.facts.add("Ann", "lives_in", "Oslo", valid=("2001-13", "2002"))
 
     def test_an_operation_is_undone(self, alice: Any, reference: Any) -> None:

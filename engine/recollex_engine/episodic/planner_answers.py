@@ -5,21 +5,21 @@ Where two readings of a word lead to different facts, or a time is not known pre
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.intervals import OPEN_START
 from recollex_engine.episodic import tenures
 from recollex_engine.episodic.planner_clauses import OutsideError
 from recollex_engine.episodic.planner_forms import Form
-from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT
+from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, Pattern
 from recollex_engine.episodic.planner_predicates import stem
 from recollex_engine.episodic.planner_selection import (
     anchored,
     bounded,
     check_order,
-    held_in,
     matching,
+    of_now,
     part_of,
     picked,
 )
@@ -54,7 +54,24 @@ def answer(form: Form, view: FactView, now: int) -> Found:
         "whether": _whether,
         "overlap": _overlap,
     }
-    return read[form.name](form, view, now)
+    return read[form.name](_oriented(form, view), view, now)
+
+
+def _oriented(form: Form, view: FactView) -> Form:
+    """Return a form in which "the spouse of Ann" is read as the facts have it."""
+    form = replace(form, pattern=_turned(form.pattern, view))
+    if form.anchor is None:
+        return form
+    return replace(form, anchor=replace(form.anchor, pattern=_turned(form.anchor.pattern, view)))
+
+
+def _turned(pattern: Pattern, view: FactView) -> Pattern:
+    if not pattern.is_either or not matching(turned := pattern.turned(), view):
+        return pattern
+    if matching(pattern, view):
+        name = pattern.wordings[0].predicate
+        raise OutsideError(f"it may ask for the subject or the object of {name}")
+    return turned
 
 
 def _which(form: Form, view: FactView, now: int) -> Found:
@@ -65,12 +82,11 @@ def _which(form: Form, view: FactView, now: int) -> Found:
     part = part_of(form)
     left = [each for each in chosen if getattr(each, part) not in form.others]
     left = picked(left, form.pick, form.number)
-    bound = form.times or form.anchor or form.pick or form.is_plural or form.others
-    if not bound:
-        if form.is_present:
-            left = held_in(left, (now, now + 1))
-        elif len({getattr(each, part) for each in left}) > 1:
-            raise OutsideError("several held at different times: it names no time")
+    several = form.anchor or form.times or form.pick or form.is_plural or form.others
+    if form.is_present and not (form.anchor or form.times or form.pick):
+        left = of_now(left, form, now)
+    elif not several and len({getattr(each, part) for each in left}) > 1:
+        raise OutsideError("several held at different times: it names no time")
     return _names(left, form, view)
 
 
@@ -147,6 +163,8 @@ def _count(form: Form, view: FactView, now: int) -> Found:
     facts = tuple(each.fact for each in tenures.by_start(chosen))
     if form.repeats:
         return Found((len(chosen),), str(len(chosen)), facts, form.notes)
+    if form.is_present and not (form.anchor or form.times):
+        chosen = of_now(chosen, form, now)
     named = _names(
         [each for each in chosen if getattr(each, part_of(form)) not in form.others], form, view
     )
@@ -210,31 +228,32 @@ def _since(form: Form, view: FactView, now: int) -> Found:
     if order.index(unit) > order.index(named):
         raise OutsideError(f"its {form.edge} is only known by the {named}")
     first = tenures.period_start(tenure.last if form.edge == "end" else at, named)
-    if named != "moment" and unit == named:
-        passed = tenures.between(first, tenures.period_start(now, named), unit, named)
-    elif named != "moment":
-        raise OutsideError(f"its {form.edge} is only known by the {named}")
-    else:
-        passed = tenures.elapsed(first, now, unit)
-    assert passed is not None
+    passed = tenures.elapsed(first, tenures.period_start(now, named), unit)
     return Found((passed,), _units(passed, unit), (tenure.fact,), form.notes)
 
 
 def _whether(form: Form, view: FactView, now: int) -> Found:
-    known = matching(form.pattern, view)
-    if not known:
+    known = [matching(each, view) for each in _each_of(form)]
+    if not all(known):
         return Found((), "", (), form.notes)
-    if not form.times and form.is_present:
-        chosen = held_in(known, (now, now + 1))
-    else:
-        chosen = bounded(known, form, view, now)
-    facts = tuple(each.fact for each in tenures.by_start(chosen or known))
-    return Found((bool(chosen),), "yes" if chosen else "no", facts, form.notes)
+    chosen = [bounded(each, form, view, now) for each in known]
+    if form.is_present and not form.times:
+        chosen = [of_now(each, form, now) for each in chosen]
+    shown = [tenure for each in (chosen if any(chosen) else known) for tenure in each]
+    facts = tuple(each.fact for each in tenures.by_start(shown))
+    return Found((all(chosen),), "yes" if all(chosen) else "no", facts, form.notes)
+
+
+def _each_of(form: Form) -> list[Pattern]:
+    """Return the pattern of a form, or one for each of both names that it asks about."""
+    if not form.both:
+        return [form.pattern]
+    part = SUBJECT if form.pattern.part(SUBJECT) in form.both else OBJECT
+    return [form.pattern.with_part(part, name) for name in form.both]
 
 
 def _overlap(form: Form, view: FactView, now: int) -> Found:
-    part = SUBJECT if form.pattern.part(SUBJECT) in form.both else OBJECT
-    one, other = (matching(form.pattern.with_part(part, name), view) for name in form.both)
+    one, other = (matching(each, view) for each in _each_of(form))
     if not one or not other:
         return Found((), "", (), form.notes)
     pairs = [(a, b) for a in one for b in other if a.start < b.end and b.start < a.end]

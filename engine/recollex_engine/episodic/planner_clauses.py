@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, Pattern
 from recollex_engine.episodic.planner_predicates import LOOSE, PREPOSITIONS, Mention, Wording
+from recollex_engine.episodic.planner_tense import is_present
 from recollex_engine.episodic.planner_tokens import Token
 from recollex_engine.episodic.planner_words import KINDS, NO_NOUNS
 
@@ -142,6 +143,7 @@ def read_clause(
     if mentions:
         place = next(i for i, each in enumerate(kept) if each.kind == "predicate")
         clause.pattern = _pattern(clause, kept, place)
+        clause.is_present = is_present(kept, place)
     return clause
 
 
@@ -160,8 +162,6 @@ def _take(clause: Clause, kept: Sequence[Token], place: int, token: Token) -> No
         if token.cue in ("nth", "first") and token.number:
             clause.number = token.number
         clause.cues.setdefault(token.cue, token.text)
-    if token.kind == "cue" and token.lower in ("is", "are", "does", "do") and not clause.names:
-        clause.is_present = clause.is_present or place < 4
     if token.kind == "cue" and place == 0 and token.is_auxiliary:
         clause.is_asked = True
 
@@ -199,9 +199,11 @@ def _check_places(kept: Sequence[Token]) -> None:
     """Raise `OutsideError` for a cue that qualifies its noun: "acting director", "end of 2006"."""
     for place, token in enumerate(kept[:-1]):
         follows = kept[place + 1]
+        if token.cue in ("how_many", "distinct") and follows.is_verb:  # "how many visits"
+            raise OutsideError(f"I cannot count {follows.text!r}, only who or what")
         if token.cue not in ("start", "end", "stay") or token.kind != "cue":
             continue
-        noun = follows.mention is not None and follows.mention.wordings[0].kind != "verb"
+        noun = follows.mention is not None and not follows.is_verb
         if noun and (token.lower.endswith("ing") or token.lower in _FORMER):
             raise OutsideError(f"I do not know what {token.text!r} means before {follows.text!r}")
         if follows.cue == "of" and place + 2 < len(kept) and kept[place + 2].kind == "time":
@@ -254,6 +256,9 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
     asked = OBJECT if given is None else SUBJECT if subject is None else None
     if subject is None and given is None:
         asked = None
+    asks_where = asked is not None and any(each.cue == "where" for each in kept)
+    if asks_where and (asked == SUBJECT or not wordings[0].names_a_place):
+        raise OutsideError(f"{wordings[0].predicate} does not say where")
     return Pattern(
         wordings,
         None if subject is None else subject.name,
@@ -261,6 +266,8 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
         given is not None and given.literal,
         asked,
         mention.begins or _is_act(wordings[0], mention, kept),
+        wordings[0].is_noun_itself(kept[place].text.lower())
+        and any(each.cue in ("of", "'s", "as") for each in kept),
     )
 
 
@@ -280,7 +287,10 @@ def _fitting(mention: Mention, kept: Sequence[Token], place: int) -> tuple[Wordi
     wordings = mention.wordings
     follows = kept[place + 1] if place + 1 < len(kept) else None
     if wordings[0].kind != "verb":
-        wordings = tuple(each for each in wordings if each.kind != "verb")
+        said = kept[place].text.lower()
+        wordings = tuple(
+            each for each in wordings if each.kind != "verb" or each.is_noun_itself(said)
+        )
     elif mention.preposition not in ("", "of", "by"):
         wordings = tuple(
             each

@@ -48,8 +48,8 @@ class Form:
     """What a question asks.
 
     pick: "first", "last" or "nth", then ``number`` says which. times: that bound the facts. edge:
-    which end of the facts is meant. others: names that are left out. both: two names whose facts
-    overlap. repeats: each fact counts, not each different name.
+    which end of the facts is meant. others: names that are left out. both: two names that are asked
+    about, or whose facts overlap. repeats: each fact counts, not each different name.
     """
 
     name: FormName
@@ -102,6 +102,8 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
         others = (same,) if same else ()
     if ("else" in main.cues) != bool(others):
         raise OutsideError("it asks who else, and does not name who is left out")
+    if sub is not None and sub.pattern is None and anchor is not None:
+        others += tuple(each.name for each in sub.names if anchor.relation == "while")
     return replace(
         form,
         others=others,
@@ -183,6 +185,8 @@ def _form(main: Clause, anchor: Anchor | None) -> Form:
     cues, pattern = main.cues, main.pattern
     if pattern.subject is None and pattern.object is None:
         raise OutsideError(f"it names neither who nor what {pattern.wordings[0].predicate} is of")
+    if len(picks := [cues[each] for each in sorted(_PICKS & cues.keys())]) > 1:
+        raise OutsideError(f"I cannot read {' and '.join(map(repr, picks))} together")
     units = [unit for cue, unit in _UNITS.items() if cue in cues]
     pick = next((each for each in ("nth", "first", "last") if each in cues), "")
     edge: Edge = "start" if "start" in cues or pattern.begins else "end" if "end" in cues else ""
@@ -248,7 +252,7 @@ def _duration(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     if "how_long" not in cues and not ("how_many" in cues and base.unit):
         return None
     if "overlap" in cues or both:
-        unread(main, {*_NEUTRAL, *_UNITS, "how_long", "how_many", "overlap", "and"})
+        unread(main, {*_NEUTRAL, *_UNITS, "how_long", "how_many", "overlap", "both", "and"})
         if len(both) != 2 or base.pattern.asked is not None:
             raise OutsideError("an overlap is of two names")
         return replace(base, name="overlap", both=both)
@@ -293,7 +297,7 @@ def _counted_in(main: Clause) -> tuple[Token, ...]:
 def _overlap(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     if not (main.is_asked and len(both) == 2 and "overlap" in main.cues):
         return None
-    unread(main, {*_NEUTRAL, "overlap", "and"})
+    unread(main, {*_NEUTRAL, "overlap", "both", "and"})
     if base.pattern.asked is not None or base.times:
         raise OutsideError("an overlap is of two names that have both a subject and an object")
     return replace(base, name="overlap", both=both, repeats=True)
@@ -311,8 +315,8 @@ def _timeline(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
 def _whether(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     if not main.is_asked or base.pattern.asked is not None:
         return None
-    unread(main, {*_NEUTRAL, "start", "end"})
-    return replace(base, name="whether")
+    unread(main, {*_NEUTRAL, "start", "end", *(("both", "and") if len(both) == 2 else ())})
+    return replace(base, name="whether", both=both)
 
 
 def _which(main: Clause, base: Form, anchor: Anchor | None) -> Form:
@@ -320,10 +324,12 @@ def _which(main: Clause, base: Form, anchor: Anchor | None) -> Form:
     if base.pattern.asked is None:
         raise OutsideError("it names both the subject and the object, and asks for neither")
     read = {*_NEUTRAL, *_PICKS, "distinct", "now", "else", "start", "end"}
+    if base.pick and "spell" in cues:
+        raise OutsideError(f"{cues['spell']!r} may count what each did, or what all did")
     if anchor is None:
         unread(main, read)
-        if base.pick and base.edge:
-            return replace(base, edge="")
+        if base.pick and base.edge == "end":
+            raise OutsideError(f"it asks for the {cues[base.pick]} to end, not to begin")
         return replace(base, is_present=base.is_present or "now" in cues)
     if "neighbour" in cues:
         read |= {"neighbour", "precede", "succeed", "predecessor", "successor", "take_from", "from"}

@@ -9,7 +9,10 @@ SUBJECT, OBJECT = "subject", "object"
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Facts of predicates; subject and object: given names. asked: the other part, if one is."""
+    """Facts of predicates; subject and object: given names. asked: the other part, if one is.
+
+    is_either: of "the spouse of Ann" it is not known whether Ann is the subject or the object.
+    """
 
     wordings: tuple[Wording, ...]
     subject: str | None = None
@@ -17,6 +20,12 @@ class Pattern:
     literal: bool = False
     asked: str | None = None
     begins: bool = False
+    is_either: bool = False
+
+    def turned(self) -> "Pattern":
+        """Return the pattern with subject and object changed over."""
+        asked = None if self.asked is None else SUBJECT if self.asked == OBJECT else OBJECT
+        return replace(self, subject=self.object, object=self.subject, asked=asked)
 
     def with_part(self, part: str, name: str | None) -> "Pattern":
         """Return the pattern with another subject or object."""

@@ -40,7 +40,7 @@ lost lose|sent send|spent spend|stood stand|thought think|brought bring|caught c
 began begin|begun begin|chose choose|chosen choose|broke break|broken break|rode ride|ridden ride
 drew draw|drawn draw|became become|found find|people person|wives wife|children child
 """
-_IRREGULAR = dict(
+IRREGULAR = dict(
     pair.split() for line in _IRREGULAR_FORMS.split("\n") for pair in line.split("|") if pair
 )
 _OTHER_WORDS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
@@ -74,6 +74,17 @@ class Wording:
     kind: Kind
     passive: bool = False
 
+    @property
+    def names_a_place(self) -> bool:
+        """Whether its object is where something is or is done: "lives in", "visited"."""
+        is_at = self.preposition in _OF_PLACES or self.core[-1] in _INTO_PLACES
+        return is_at or self.kind == "noun"
+
+    def is_noun_itself(self, words: str) -> bool:
+        """Return whether a question's words are those of a predicate such as "spouse"."""
+        itself = " ".join(_PARTS.findall(self.predicate)).lower()
+        return self.kind == "verb" and not self.preposition and words in (itself, f"{itself}s")
+
 
 @dataclass(frozen=True, slots=True)
 class Mention:
@@ -89,6 +100,9 @@ class Mention:
     preposition: str = ""
     begins: bool = False
     note: str = field(default="", compare=False)
+
+
+_OF_PLACES = frozenset({"in", "at", "on", "to", "for", "from", "near", "into", "under", "over"})
 
 
 @lru_cache(maxsize=4096)
@@ -119,7 +133,7 @@ def stem(word: str) -> str:
     >>> {stem(word) for word in ("live", "lives", "lived", "living")}, stem("taught")
     ({'liv'}, 'teach')
     """
-    word = _IRREGULAR.get(word.lower(), word.lower())
+    word = IRREGULAR.get(word.lower(), word.lower())
     if any(letter.isdigit() for letter in word):
         return word.removesuffix("s")
     for suffix in ("ies", "ied"):
@@ -136,6 +150,10 @@ def stem(word: str) -> str:
     if word.endswith("y") and len(word) > 3 and word[-2] not in "aeiou":
         return word[:-1] + "i"
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+_INTO_PLACES = frozenset(map(stem, ("visit", "enter", "tour", "reach", "attend", "inhabit")))
+"""Verbs without a preposition whose object is a place."""
 
 
 def find_mentions(words: Sequence[str], predicates: Iterable[str]) -> list[Mention]:
@@ -169,7 +187,12 @@ def _mention(words: Sequence[str], first: int, after: int, known: list[Wording])
     next_word = words[after] if after < len(words) else ""
     if next_word not in PREPOSITIONS:
         return Mention(first, after, tuple(known))
-    fitting = tuple(each for each in known if each.preposition == next_word)
+    said = " ".join(words[first:after])
+    fitting = tuple(
+        each
+        for each in known
+        if each.preposition == next_word or (next_word == "of" and each.is_noun_itself(said))
+    )
     if fitting:
         return Mention(first, after + (next_word not in ("of", "by")), fitting, next_word)
     return Mention(first, after, tuple(known), next_word)

@@ -66,7 +66,38 @@ def bounded(chosen: list[Tenure], form: Form, view: FactView, now: int) -> list[
     """Return the facts within the times of a form."""
     for time in form.times:
         chosen = _at_edge(chosen, time, form.edge) if form.edge else _within(chosen, time, now)
+    if form.edge == "end" and not form.times:
+        return _ended(chosen, now)
     return chosen
+
+
+def _ended(chosen: list[Tenure], now: int) -> list[Tenure]:
+    """Return the facts that are over: who "no longer lives in Rome", or "stopped living" there."""
+    over = [each for each in chosen if each.end <= now]
+    pairs = {(each.subject, each.object) for each in over}
+    for each in chosen:
+        if each.end > now and (each.subject, each.object) in pairs:
+            raise OutsideError("some that ended went on later")
+        if each.end > now >= each.ending[0] and each.ends != "moment" and each.end != OPEN_END:
+            raise OutsideError(f"an end is only known by the {each.ends} of now")
+    return over
+
+
+def of_now(chosen: list[Tenure], form: Form, now: int) -> list[Tenure]:
+    """Return the facts that hold now; of what ended ("no longer") all of them.
+
+    Raises `OutsideError` if all are single days, months or years: that is not what is so now.
+    """
+    if form.edge == "end":
+        return chosen
+    held = held_in(chosen, (now, now + 1))
+    if chosen and not held and all(map(_is_point, chosen)):
+        raise OutsideError("it asks what is so now, and the facts say what was done at some time")
+    return held
+
+
+def _is_point(tenure: Tenure) -> bool:
+    return tenure.begins != "moment" and tenure.beginning == tenure.ending
 
 
 def _within(chosen: list[Tenure], time: Token, now: int) -> list[Tenure]:
@@ -124,7 +155,10 @@ def anchored(chosen: list[Tenure], form: Form, view: FactView) -> list[Tenure]:
         )
         if span[0] == OPEN_START or (anchor.edge == "end" and span[1] == OPEN_END):
             raise OutsideError("the time of the event that it counts from is not recorded")
-        return held_in(chosen, span)
+        held = held_in(chosen, span)
+        if anchor.edge or _is_point(event):
+            _check_touching(held, span)
+        return held
     if event.start == OPEN_START:
         raise OutsideError("the start of the event that it counts from is not recorded")
     rest = [each for each in chosen if each.fact.version != event.fact.version]
@@ -145,6 +179,19 @@ def anchored(chosen: list[Tenure], form: Form, view: FactView) -> list[Tenure]:
             "without an overlap"
         )
     return found
+
+
+def _check_touching(held: list[Tenure], span: tuple[int, int]) -> None:
+    """Raise `OutsideError` if some began or ended within the period of an event.
+
+    Of an event in 2004 it is not known whether it was before or after 15 June 2004. What is known
+    by the same period, the year 2004, is taken for being at the same time.
+    """
+    for each in held:
+        for start, end in (each.beginning, each.ending):
+            covers = each.start <= span[0] and each.end >= span[1]
+            if not covers and span[0] <= start and end <= span[1] and (start, end) != span:
+                raise OutsideError("the event that it counts from is not known precisely enough")
 
 
 def _all_beside(rest: list[Tenure], event: Tenure, is_before: bool) -> list[Tenure]:

@@ -75,6 +75,11 @@ class Token:
         return self.kind == "cue" and self.lower in AUXILIARIES
 
     @property
+    def is_verb(self) -> bool:
+        """Whether it names a predicate that is a verb, such as "lives in"."""
+        return self.mention is not None and self.mention.wordings[0].kind == "verb"
+
+    @property
     def is_having(self) -> bool:
         """Whether it is a form of "have"."""
         return self.kind == "cue" and self.lower in HAVING

@@ -124,7 +124,8 @@ _CUES = {
     "besides": "besides|apart from|other than|except|except for|aside from|in addition to|than|"
     "along with|together with|alongside",
     "overlap": "at the same time|simultaneously|together|overlap|overlapped|overlapping|"
-    "concurrently|both|in common",
+    "concurrently|in common",
+    "both": "both",
     "from": "from",
     "and": "and",
     "or": "or",

@@ -1,6 +1,8 @@
 """Questions in English over a few facts: exact answers, and what is not in the planner's forms."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,14 +117,104 @@ OUTSIDE = {
     "?": "names no predicate",
 }
 
+OTHER_FACTS = [
+    ("Ann", "lives in", "Rome", ("2001-03-01", "2004-06-14")),
+    ("Ann", "lives in", "Oslo", ("2004-06-15", "2010")),
+    ("Ann", "lives in", "Paris", ("2010", None)),
+    ("Ben", "lives in", "Oslo", ("2003", "2008")),
+    ("Cleo", "lives in", "Oslo", ("2007-05", "2009-02")),
+    ("Ann", "works for", "Acme", ("2002", "2006")),
+    ("Ben", "works for", "Acme", ("2005-01-10", "2006-12-31")),
+    ("Ann", "works for", "Globex", ("2006", None)),
+    ("Eva", "director of", "Acme", ("2003", "2011")),
+    ("Gus", "director of", "Acme", ("2011", None)),
+    ("Ann", "visited", "Cairo", "2006-02"),
+    ("Ann", "visited", "Berlin", "2006-09-12"),
+    ("Ann", "visited", "Cairo", "2009-11-30"),
+    ("Ann", "met", "Ben", "2003-10-01"),
+    ("Ann", "met", "Cleo", "2003-09-30"),
+    ("Ann", "bought", "a boat", "2011-04-01"),
+    ("Ann", "married", "Hugo", "2007-06-30"),
+    ("Dan", "won", "the Prize", "2001"),
+    ("Eva", "won", "the Prize", "2004"),
+    ("Finn", "won", "the Prize", "2008"),
+    ("Eva", "won", "the Prize", "2009"),
+    ("Kim", "mother", "Jane", None),
+    ("Jane", "mother", "Ruth", None),
+    ("Kim", "employer", "IBM", ("2010", "2012")),
+    ("Norway", "capital", "Oslo", None),
+    ("Oslo", "capital_of", "Norway", None),
+]
+OTHER_ANSWERS: dict[str, list[object]] = {
+    "Who was the employer of Kim in 2011?": ["IBM"],
+    "Who was Kim's employer in 2011?": ["IBM"],
+    "Who had IBM as employer in 2011?": ["Kim"],
+    "Was IBM the employer of Kim in 2011?": [True],
+    "Who is the mother of Kim?": ["Jane"],
+    "Did Ann stop working for Globex?": [False],
+    "Did Ann stop working for Acme?": [True],
+    "Has Ann stopped living in Paris?": [False],
+    "Does Ann no longer live in Oslo?": [True],
+    "Which people no longer work for Globex?": [],
+    "Who was the first to start working for Acme in 2005?": ["Ben"],
+    "Who lived in Oslo at the same time as Ann?": ["Ben", "Cleo"],
+    "Who lived in Oslo when Ann married Hugo?": ["Ben", "Ann", "Cleo"],
+    "Did Dan and Finn both win the Prize?": [True],
+    "Did both Ann and Ben live in Oslo in 2005?": [True],
+    "Did Ann and Ben live in Oslo in 2009?": [False],
+    "How many years ago did Ann buy a boat?": [15],
+    "How many weeks ago did Ann meet Ben?": [1207],
+    "How many weeks ago did Ann meet Cleo?": [1208],
+    "Where did Ann work in 2007?": ["Globex"],
+}
+OTHER_OUTSIDE = {
+    "Who is the mother of Jane?": "subject or the object of mother",
+    "What is the capital of Norway?": "several predicates",
+    "Who won the Prize for the third time?": "'time'",
+    "What did Ann visit for the second time?": "'time'",
+    "List the directors of Acme, latest first.": "together",
+    "Who was the first to stop working for Acme?": "to end",
+    "How many visits to Cairo were there?": "'visits'",
+    "How many visits has Ann had?": "'visits'",
+    "Where did Ann meet?": "does not say where",
+    "Where was Ann married?": "does not say where",
+    "Where did Eva win in 2004?": "does not say where",
+    "Where is the director of Acme?": "does not say where",
+    "Where did Ann live when Dan and Eva won the Prize?": "",
+    "Where did Ann live when Eva first won the Prize?": "precisely enough",
+    "How many days ago did Ann visit Cairo first?": "only known by the month",
+}
+
+
+@pytest.fixture(scope="module")
+def other_view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FactView]:
+    yield from facts_in(tmp_path_factory.mktemp("other"), OTHER_FACTS)
+
+
+@pytest.mark.parametrize(("question", "values"), OTHER_ANSWERS.items())
+def test_answers_from_facts_of_mixed_precision(
+    other_view: FactView, question: str, values: list[object]
+) -> None:
+    found = plan(question, other_view, NOW)
+    assert found.lacks is None and list(found.values) == values
+
+
+@pytest.mark.parametrize(("question", "lack"), OTHER_OUTSIDE.items())
+def test_questions_that_would_be_misread(other_view: FactView, question: str, lack: str) -> None:
+    found = plan(question, other_view, NOW)
+    assert found.lacks is not None and lack in found.lacks
+
 
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FactView]:
-    folder = tmp_path_factory.mktemp("planner")
+    yield from facts_in(tmp_path_factory.mktemp("planner"), FACTS)
+
+
+def facts_in(folder: Path, facts: Sequence[tuple[Any, ...]]) -> Iterator[FactView]:
     with recollex.open(folder, embedder=recollex.GivenVectors(8)) as store:
         agent = store.agent("ann")
         with agent.transaction() as tx:
-            for subject, predicate, value, valid in FACTS:
+            for subject, predicate, value, valid in facts:
                 tx.facts.add(subject, predicate, value, valid=valid)
         yield agent.facts.view()
 

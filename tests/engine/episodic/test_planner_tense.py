@@ -1,0 +1,85 @@
+"""What is so now, and what was: "who lives in Rome?" and "who lived in Rome?"."""
+
+from collections.abc import Iterator
+
+import pytest
+
+import recollex
+from recollex_engine.clock import to_micros
+from recollex_engine.episodic.planner import plan
+from recollex_engine.facts.fact_view import FactView
+
+NOW = to_micros("2026-11-24T00:00Z", "now")
+FACTS = [
+    ("Ann", "lives_in", "Rome", ("2001", "2004")),
+    ("Ben", "lives_in", "Lima", ("2008", None)),
+    ("Ann", "works_for", "Acme", ("2002", "2006")),
+    ("Ben", "works_for", "Acme", ("2005", "2007")),
+    ("Cleo", "works_for", "Acme", ("2006", None)),
+    ("Eva", "director_of", "Acme", ("2003", "2011")),
+    ("Gus", "director_of", "Acme", ("2011", None)),
+    ("Ann", "visited", "Oslo", "2006-02"),
+    ("Ann", "visited", "Bergen", "2007-02"),
+    ("Ann", "married", "Hugo", "2007-06-30"),
+    ("Ann", "read", "Emma", "2010-01-02"),
+    ("Ben", "read", "Emma", "2011-01-02"),
+]
+ANSWERS: dict[str, list[object]] = {
+    "Who lives in Rome?": [],
+    "Who lives in Lima?": ["Ben"],
+    "Who lived in Rome?": ["Ann"],
+    "Who works for Acme?": ["Cleo"],
+    "Who is working for Acme?": ["Cleo"],
+    "Who is it that works for Acme?": ["Cleo"],
+    "Do you know who works for Acme?": ["Cleo"],
+    "Can you tell me who works for Acme?": ["Cleo"],
+    "Who else works for Acme besides Ann?": ["Cleo"],
+    "Which people work for Acme?": ["Cleo"],
+    "Which people worked for Acme?": ["Ann", "Ben", "Cleo"],
+    "Which people did work for Acme?": ["Ann", "Ben", "Cleo"],
+    "Which people have worked for Acme?": ["Ann", "Ben", "Cleo"],
+    "List everyone who works for Acme.": ["Cleo"],
+    "List everyone who worked for Acme.": ["Ann", "Ben", "Cleo"],
+    "How many people work for Acme?": [1],
+    "How many people worked for Acme?": [3],
+    "How many people live in Rome?": [0],
+    "Who works for Acme in 2005?": ["Ann", "Ben"],
+    "Who's the director of Acme?": ["Gus"],
+    "Who are the directors of Acme?": ["Gus"],
+    "How many directors does Acme have?": [1],
+    "How many directors did Acme have?": [2],
+    "How many directors has Acme had?": [2],
+    "What are the cities that Ann visited?": ["Oslo", "Bergen"],
+    "What is the name of the person whom Ann married?": ["Hugo"],
+    "Who was the first to visit Oslo?": ["Ann"],
+    "Which people read Emma?": ["Ann", "Ben"],
+    "Does Ann live in Rome?": [False],
+    "Does Ben live in Lima?": [True],
+}
+
+
+@pytest.fixture(scope="module")
+def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FactView]:
+    folder = tmp_path_factory.mktemp("tense")
+    with recollex.open(folder, embedder=recollex.GivenVectors(8)) as store:
+        facts = store.agent("ann").facts
+        for subject, predicate, value, valid in FACTS:
+            facts.add(subject, predicate, value, valid=valid)
+        yield facts.view()
+
+
+@pytest.mark.parametrize(("question", "values"), ANSWERS.items())
+def test_the_tense_says_which_facts_are_meant(
+    view: FactView, question: str, values: list[object]
+) -> None:
+    found = plan(question, view, NOW)
+    assert found.lacks is None and list(found.values) == values
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who is Ann married to?", "Who is married to Hugo?", "How many cities does Ann visit?"],
+)
+def test_a_single_day_says_nothing_of_now(view: FactView, question: str) -> None:
+    found = plan(question, view, NOW)
+    assert found.lacks is not None and "what is so now" in found.lacks
