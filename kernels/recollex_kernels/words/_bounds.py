@@ -33,13 +33,14 @@ def reached_by(values: U16, n: int, k: int) -> int:
 def reached_by_codes(codes: U8, first: int, end: int, k: int) -> int:
     """Return a code that ``k`` of ``codes[first:end]`` reach; 0 without one.
 
-    The greatest is at most 3 above it. Codes after the last whole 64 are not looked at.
+    The greatest is at most 3 above it; 0 is returned only if it is 0. Codes after the last whole 64
+    are not looked at.
 
-    Cost: (end - first) / 64 steps for each of 6 bits.
+    Cost: (end - first) / 64 steps for each of 6 bits, of 8 where the greatest is below 4.
     """
     end = first + ((end - first) & ~(LANES - 1))
     low, high = 0, 256
-    while high - low > 4 and end - first >= k:
+    while high - low > (4 if low > 0 else 1) and end - first >= k:
         middle, count = (low + high) >> 1, 0
         for place in range(first, end, LANES):
             count += count_bits(reaching(codes, place, np.uint8(middle)))
