@@ -30,6 +30,12 @@ def test_a_folder_of_other_files_gets_no_store(shell: Shell) -> None:
     assert shell("retain", "empty", "Ann.")[0] == 0
 
 
+def test_a_budget_that_holds_no_memory_is_named(shell: Shell, store: str) -> None:
+    code, _, err = shell("recall", store, "Where did Ann move?", "--tokens", "1")
+    assert code == 1
+    assert "nothing that bears on 'Where did Ann move?' fits in --tokens 1: give more" in err
+
+
 def test_a_recall_says_how_often_a_memory_was_told(shell: Shell) -> None:
     for day in range(1, 9):
         said = ("retain", "memory", "Ann moved to Lisbon.", "--at", f"2024-05-0{day}")
@@ -95,7 +101,10 @@ def test_facts_are_searched_beside_memories(shell: Shell, store: str) -> None:
         (("recall", "m", "x", "--limitt", "3"), "did you mean --limit? (see: recollex recall --"),
         (("recall", "m", "--qurey=x"), "there is no option --qurey"),
         (("graph", "m", "--agnt", "bob"), "did you mean --agent? (see: recollex graph --help)"),
-        (("--agent", "bob", "stats", "m"), "A subcommand's options stand after it"),
+        (("--agent", "bob", "stats", "m"), "--version. A subcommand's options stand after it"),
+        (("--json", "stats", "m"), "did you mean --version? A subcommand's options stand after it"),
+        (("forget", "m", "home"), "'home' is one word too many: an id is given as --id home (see"),
+        (("stats", "m", "home"), "'home' is one word too many (see"),
         (("--verson",), "did you mean --version?"),
         (("recall", "m", "Where", "does", "she", "work?"), "'does she work?' is one word too many"),
         (("recall", "m"), "required: query (see: recollex recall --help)"),

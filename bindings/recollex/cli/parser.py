@@ -47,8 +47,14 @@ class Parser(argparse.ArgumentParser):
             words = self._options_first(words)
         found, rest = super().parse_known_args(words, namespace)
         if rest:
-            self.error(f"{' '.join(rest)!r} is one word too many: quote a text of several words")
+            self.error(f"{' '.join(rest)!r} is one word too many{self._way_for(rest[0])}")
         return found, rest
+
+    def _way_for(self, word: str) -> str:
+        """Return how a word that is too many is given, as the end of a sentence."""
+        if all(action.dest == "store" for action in self._get_positional_actions()):
+            return f": an id is given as --id {word}" if self.takes("--id") else ""
+        return ": quote a text of several words"
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
@@ -116,7 +122,9 @@ class Parser(argparse.ArgumentParser):
             if looks_like_one and not self.takes(option):
                 known = [name for name in self._option_string_actions if name.startswith("--")]
                 hint = did_you_mean(option, known)
-                hint += ". A subcommand's options stand after it" if self._is_whole else ""
+                if self._is_whole:
+                    hint += "" if hint.endswith("?") else "."
+                    hint += " A subcommand's options stand after it"
                 self.error(f"there is no option {option}{hint}")
 
 

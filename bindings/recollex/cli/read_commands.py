@@ -106,6 +106,9 @@ def _print_recall(found: recollex.Recall, arguments: Arguments) -> None:
     elif not len(found) and arguments.min_confidence and found.confidence is None:
         query = printable(arguments.query)
         say(f"how sure an answer to {query!r} is, is not known: leave out --min-confidence")
+    elif not len(found) and found.confidence:
+        what = f"nothing that bears on {printable(arguments.query)!r}"
+        say(f"{what} fits in --tokens {arguments.tokens}: give more")
     elif not len(found):
         say(f"{arguments.agent} remembers nothing that bears on {printable(arguments.query)!r}")
     else:
