@@ -79,7 +79,9 @@ class Investigating:
         at = optional_micros(now, "now")
         if at is None:
             at = agent.recorded_at if isinstance(agent, Cut) else agent.clock()
-        planned = None if planner == "off" else plan(question, agent.facts(None, None), at)
+        planned = None
+        if planner != "off":
+            planned = plan(question, agent.facts(None, None), at, agent.locale())
         if planner == "first" and planned is not None and planned.values:
             model = None
         schemas = [] if model is None else tools.schemas("mcp")

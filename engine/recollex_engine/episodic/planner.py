@@ -10,6 +10,7 @@ it lacks.
 from dataclasses import dataclass
 from typing import Any
 
+from recollex_engine.dates.locales import DAY_FIRST, puts_month_first
 from recollex_engine.episodic.planner_answers import Value, answer
 from recollex_engine.episodic.planner_clauses import OutsideError
 from recollex_engine.episodic.planner_forms import read_form
@@ -57,16 +58,16 @@ class Plan:
         }
 
 
-def plan(question: str, view: FactView, now: int) -> Plan:
+def plan(question: str, view: FactView, now: int, locale: str = DAY_FIRST) -> Plan:
     """Return the answer of the facts of a view to a question in English, or what it lacks.
 
-    now: in microseconds, for "how long ago" and "last year". Cost: some 200 us, and that of the
-    facts that bear on the question.
+    now: in microseconds, for "how long ago" and "last year". locale: the agent's: whether
+    5/7/2023 is 7 May. Cost: some 200 us, and that of the facts that bear on the question.
     """
     known = predicates_of(view)
     form = None
     try:
-        form = read_form(read_tokens(question, view, known, now), known)
+        form = read_form(read_tokens(question, view, known, now, puts_month_first(locale)), known)
         found = answer(form, view, now)
     except OutsideError as outside:
         name = None if form is None else form.name

@@ -150,6 +150,7 @@ def read_clause(
 def _take(clause: Clause, kept: Sequence[Token], place: int, token: Token) -> None:
     if token.kind == "time":
         clause.times.append(token)
+        clause.notes += [token.note] if token.note else []
     elif token.kind == "unknown":
         _take_kind(clause, kept, place, token)
     elif token.kind == "cue" and token.cue:

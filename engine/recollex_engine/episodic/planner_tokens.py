@@ -12,8 +12,9 @@ from typing import Literal
 
 import numpy as np
 
+from recollex_engine.clock import from_micros
 from recollex_engine.dates.english_words import MONTHS, SHORT_MONTHS
-from recollex_engine.dates.time_range import find_range
+from recollex_engine.dates.time_range import TimeRange, find_range
 from recollex_engine.domain.literals import ENTITY, KINDS
 from recollex_engine.episodic.planner_predicates import Mention, find_mentions
 from recollex_engine.episodic.planner_words import (
@@ -36,6 +37,8 @@ MOST_TIMES = 6
 _WORD = re.compile(r"'s\b|\w+(?:[-.&]\w+)*|[^\s\w]")
 _QUOTES = str.maketrans("\u2019\u2018\u201c\u201d", "''\"\"")
 _NAMES_A_MONTH = frozenset({*MONTHS, *SHORT_MONTHS, "of"})
+_YEAR = re.compile(r"\b\d{4}\b|\d[/.]\d+[/.]\d|\b(?:this|last|next) ", re.I)
+_MONTH = re.compile(rf"\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS])})\b|\d[/.]\d", re.I)
 _ROUGH_WORDS = """
 around about circa roughly approximately ca early mid middle late end beginning start
 """
@@ -55,7 +58,7 @@ class Token:
 
     name: of the entity, as the view calls it, or a text that is an object. span: of a time, in
     microseconds; reach: "before", "after", "since" or "until" where the time is only a bound.
-    cue: see `planner_words`; number: of an ordinal. lower: the single word.
+    cue: see `planner_words`; number: of an ordinal. lower: the single word. note: what was assumed.
     """
 
     kind: Kind
@@ -68,6 +71,7 @@ class Token:
     reach: str = ""
     number: int = 0
     mention: Mention | None = None
+    note: str = ""
 
     @property
     def is_auxiliary(self) -> bool:
@@ -97,8 +101,13 @@ class _Piece:
     text: str
 
 
-def read_tokens(question: str, view: FactView, predicates: Sequence[str], now: int) -> list[Token]:
-    """Return the tokens of a question about the facts of a view."""
+def read_tokens(
+    question: str, view: FactView, predicates: Sequence[str], now: int, month_first: bool = False
+) -> list[Token]:
+    """Return the tokens of a question about the facts of a view.
+
+    month_first: whether 5/7/2023 is 7 May.
+    """
     text = question.translate(_QUOTES)
     for clarifying in CLARIFYING:
         text = clarifying.sub(".", text)
@@ -108,7 +117,7 @@ def read_tokens(question: str, view: FactView, predicates: Sequence[str], now: i
     said = {place for each in mentions for place in range(each.first, each.after)}
     taken: dict[int, tuple[int, Token]] = _names(text, pieces, view, said)
     masked = _mask(text, pieces, taken)
-    taken |= _times(masked, pieces, now, taken)
+    taken |= _times(masked, pieces, now, month_first, taken)
     left = ["" if _covered(place, taken) else word for place, word in enumerate(lowers)]
     for mention in find_mentions(left, predicates):
         words = text[pieces[mention.first].start : pieces[mention.after - 1].end]
@@ -211,12 +220,16 @@ def _mask(text: str, pieces: Sequence[_Piece], taken: dict[int, tuple[int, Token
 
 
 def _times(
-    text: str, pieces: Sequence[_Piece], now: int, taken: dict[int, tuple[int, Token]]
+    text: str,
+    pieces: Sequence[_Piece],
+    now: int,
+    month_first: bool,
+    taken: dict[int, tuple[int, Token]],
 ) -> dict[int, tuple[int, Token]]:
     """Return the times of a text, as `_names` returns names."""
     found: dict[int, tuple[int, Token]] = {}
     for _ in range(MOST_TIMES):
-        read = find_range(text, now, UTC)
+        read = find_range(text, now, UTC, month_first)
         if read is None:
             break
         start, end = read.span
@@ -232,10 +245,22 @@ def _times(
         if ahead in _ROUGH or several or not _ROUGH.isdisjoint(words):
             continue  # not exact, or several times: the words stay unknown
         token = Token(
-            "time", read.text, span=(read.start, read.end), reach=_REACHING.get(words[0], "")
+            "time",
+            read.text,
+            span=(read.start, read.end),
+            reach=_REACHING.get(words[0], ""),
+            note=_assumed_year(read),
         )
         found[places[0]] = (places[-1] + 1, token)
     return found
+
+
+def _assumed_year(read: TimeRange) -> str:
+    """Return which year was taken for a month or day without one: "in September"."""
+    if _YEAR.search(read.text) or not _MONTH.search(read.text):
+        return ""
+    first, last = (from_micros(at).date() for at in (read.start, read.end - 1))
+    return f"I read {read.text!r} as {first}" + (f" to {last}" if last > first else "")
 
 
 def _cue(

@@ -241,6 +241,18 @@ def test_an_answer_names_its_facts_and_what_it_assumed(view: FactView) -> None:
     assert plan("When did Ann move to Rome?", view, NOW).notes == ("I read 'move to' as lives_in",)
 
 
+def test_numbers_of_a_date_are_read_in_the_order_of_the_locale(other_view: FactView) -> None:
+    question = "What did Ann visit on 9/12/2006?"
+    assert plan(question, other_view, NOW, "en-US").values == ("Berlin",)
+    assert plan(question, other_view, NOW).values == ()
+
+
+def test_the_year_of_a_month_without_one_is_a_note(other_view: FactView) -> None:
+    found = plan("What did Ann visit in September?", other_view, NOW)
+    assert found.notes == ("I read 'September' as 2026-09-01 to 2026-09-30",)
+    assert plan("What did Ann visit in September 2006?", other_view, NOW).notes == ()
+
+
 def test_an_empty_agent_declines(tmp_path: object) -> None:
     found = plan("Who was the director of Acme in 2006?", FactView.empty(), NOW)
     assert found.lacks is not None
