@@ -26,7 +26,7 @@ def serve(parser: Parser) -> None:
         "--extraction",
         choices=["narrative", "atomic", "episodic"],
         metavar="MODE",
-        help="draw facts from what is retained, in the background: narrative or atomic",
+        help="draw facts from what is retained, in the background: narrative, atomic or episodic",
     )
     add("--certificate", metavar="PEM", help="makes --listen and --http speak TLS")
     add("--key", metavar="PEM", help="the certificate's key, if it is in a file of its own")

@@ -161,16 +161,23 @@ def read_word(word: str, schema: Schema, name: str) -> Any:
     return read(word, schema, name)
 
 
+_OTHER_NAMES = {"content": "text", "question": "query"}
+"""What other programs, or the library, call a member."""
+
+
 def known_words(word: str, known: Iterable[str]) -> str:
     """Return an unknown name, the known one that it resembles, and all that are known.
 
     >>> known_words("limits", ["limit", "after"])
     "'limits': did you mean 'limit'? known are limit, after"
+    >>> known_words("content", ["context", "text"])
+    "'content': did you mean 'text'? known are context, text"
     """
     all_known = list(known)
     if not all_known:
         return f"{word[:80]!r}: there is none"
-    near = difflib.get_close_matches(word[:80], all_known, n=1)
+    other = _OTHER_NAMES.get(word)
+    near = [other] if other in all_known else difflib.get_close_matches(word[:80], all_known, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"{word[:80]!r}: {hint}known are {', '.join(all_known)}"
 

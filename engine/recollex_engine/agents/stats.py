@@ -15,7 +15,7 @@ from recollex_engine.storage.disk import bytes_in
 class Stats:
     """How much an agent holds.
 
-    forgotten: memories that were forgotten, replaced or corrected; not those that were erased.
+    forgotten: versions of memories that were forgotten, replaced, corrected or amended; not erased.
     facts, events: those that are open; a hidden event, which includes a closed fact, counts too.
     """
 

@@ -239,7 +239,7 @@ M = "/api/agents/a/memories"
             {"content": "x"},
             422,
             "InputError",
-            "'content': did you mean 'context'? known are text,",
+            "'content': did you mean 'text'? known are text,",
         ),
         ("POST", M, {"text": "x", "tag": []}, 422, "InputError", "'tag': did you mean 'tags'?"),
         ("POST", M, {"text": 3}, 422, "InputError", "body.text must be a text, got 3"),
