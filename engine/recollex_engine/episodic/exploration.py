@@ -84,13 +84,17 @@ def find_entity_contexts(graph: MemoryGraph, pattern: Pattern, max_tokens: int |
     page = Page(limit=MOST if pattern.limit is None else pattern.limit, offset=pattern.offset)
     versions = _page(graph, conditions, pattern.ordering, page)
     facts = read_facts(graph.facts, versions)
+    matched = sum(count(graph.facts, each) for each in conditions)
+    note = None if facts else _why_none(graph, pattern)
+    if matched and not facts:
+        note = f"offset {pattern.offset} is beyond the last of {matched} facts"
     return within_limit(
         read_memories(graph.view, _cited(graph, versions)),
         facts,
         max_tokens,
         graph.costs,
-        matched=sum(count(graph.facts, each) for each in conditions),
-        note=None if facts else _why_none(graph, pattern),
+        matched=matched,
+        note=note,
     )
 
 
@@ -241,20 +245,20 @@ def _cited(graph: MemoryGraph, versions: Sequence[int]) -> list[int]:
 
 def _why_none(graph: MemoryGraph, pattern: Pattern) -> str:
     """Return what is unknown of a pattern that no fact meets."""
-    view = graph.facts
-    for name in ("subject", "object"):
-        said = getattr(pattern, name)
-        if isinstance(said, str) and view.entity(said) is None:
+    parts = (
+        ("subject", pattern.subject, Pattern(subject=pattern.subject)),
+        ("object", pattern.object, Pattern(object=pattern.object)),
+    )
+    for name, said, alone in parts:
+        if isinstance(said, str) and not _is_known(graph, alone):
             near = ", ".join(repr(each) for each in _near(graph, said))
             hint = f"there is {near}" if near else "lexical_retrieve finds how names are written"
             return f"no fact has the {name} {said!r}: {hint}"
-    if pattern.predicate is not None:
-        alone = Pattern(predicate=pattern.predicate)
-        if not any(count(view, each) for each in _conditions(graph, alone)):
-            return (
-                f"no fact has the predicate {pattern.predicate!r}: leave it out to see which there "
-                "are"
-            )
+    unknown = Pattern(predicate=pattern.predicate)
+    if pattern.predicate is not None and not _is_known(graph, unknown):
+        return (
+            f"no fact has the predicate {pattern.predicate!r}: leave it out to see which there are"
+        )
     if pattern.window != EVERY:
         return "no fact meets the conditions on start and end: leave them out to see all"
     return "no fact has these parts together"
@@ -272,3 +276,7 @@ def check_pattern(pattern: Pattern, aggregation: str | None) -> None:
         raise InputError("give at least one of subject, object and predicate")
     if aggregation is not None and (pattern.limit is not None or pattern.offset):
         raise InputError("an aggregation counts all that match: leave out limit and offset")
+
+
+def _is_known(graph: MemoryGraph, pattern: Pattern) -> bool:
+    return any(count(graph.facts, each) for each in _conditions(graph, pattern))

@@ -293,6 +293,15 @@ def test_what_is_unknown_is_said(alice):
     assert "no fact has the predicate 'hates'" in find("Ann", predicate="hates").note
     assert "conditions on start and end" in find("Ann", start_time="2024").note
     assert find("Ann").note is None
+    alice.facts.add("Ann", "eyes", recollex.Text("blue"))
+    assert find("Bob Chen", object="blue").note == "no fact has these parts together"
+    assert find("Ann", offset=9).note.startswith("offset 9 is beyond the last of ")
+
+
+def test_an_operator_needs_a_time(alice):
+    for name in ("start", "end"):
+        with pytest.raises(InputError, match=f"{name}_operator 'lt' needs a {name}_time"):
+            alice.tools.find_entity_contexts("Ann", **{f"{name}_operator": "lt"})
 
 
 @pytest.mark.parametrize("idle", [True, False])
