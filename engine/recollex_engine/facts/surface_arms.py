@@ -70,13 +70,15 @@ class _Admitted:
     """What a view admits of so many surfaces of some kinds.
 
     population: how many. mean: the words that these have on average. index: made by the first
-    search of words.
+    search of words. every: whether those of them that have vectors are all of their kind, found by
+    the first search of vectors.
     """
 
     allowed: Mask
     population: int
     mean: float
     index: _Index | None = None
+    every: bool | None = None
 
 
 _shown: WeakKeyDictionary[FactView, dict[tuple[object, ...], _Admitted]] = WeakKeyDictionary()
@@ -284,7 +286,19 @@ class SurfaceArms:
             *(self.asked.vector, ANY_COSINE, budget),
             exact=self.asked.exact,
             kind=self._only,
+            every=self._every(),
         )
+
+    def _every(self) -> bool:
+        """Return whether all vectors of the one kind are allowed; False if several kinds are."""
+        admitted = self._admitted
+        if admitted.every is None:
+            admitted.every = False
+            if self._only is not None:
+                own = self.surfaces.with_vectors(self.rows)
+                own = own[self.kind[own] == self._only]
+                admitted.every = bool(self.allowed[own].all())
+        return admitted.every
 
 
 def nearest(
@@ -298,11 +312,13 @@ def nearest(
     *,
     exact: bool = False,
     kind: int | None = None,
+    every: bool = False,
 ) -> ArmList:
     """Return the allowed ones of the first ``held`` surfaces that are nearest to a vector.
 
     They reach a cosine of ``floor``; ``budget`` of them at most. exact: compare every vector.
-    kind: the number in `SURFACE_KINDS` of all that are allowed; None if several kinds are.
+    kind: the number in `SURFACE_KINDS` of all that are allowed; None if several kinds are. every:
+    whether all of that kind are known to be allowed.
     """
     if not held:
         return ArmList.empty()
@@ -312,8 +328,8 @@ def nearest(
         return ArmList.empty()
     vectors, codes = surfaces.vectors(rows, dimension), surfaces.four_bits(rows, dimension)
     if rows < SCANNED_FROM:
-        every = surfaces.first_row(rows)[:rows]
-        found, near, scores = best_of_rows(vectors, every, own, allowed, query, floor, budget)
+        numbers = surfaces.first_row(rows)[:rows]
+        found, near, scores = best_of_rows(vectors, numbers, own, allowed, query, floor, budget)
     elif exact or rows <= CASCADE_ROWS:
         first = surfaces.first_vector(held)
         found, near, scores = scan_top(
@@ -330,7 +346,7 @@ def nearest(
         else:
             places, of, signs = surfaces.of_kind(kind, rows, dimension)
             found, near, scores = cascade_of_rows(
-                *(vectors, codes[0], codes[1], signs, places, of, own),
+                *(vectors, codes[0], codes[1], signs, places, of, every, own),
                 *(allowed, query, floor, budget, *sizes),
             )
     return ArmList(found, scores, near)

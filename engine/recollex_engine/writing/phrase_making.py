@@ -89,6 +89,7 @@ def _recorded(columns: Columns, query: npt.NDArray[np.float32]) -> Synonyms:
         *(surfaces, held, columns.dimension, surfaces.phrases(held)),
         *(query, SYNONYMY, LIMIT + 1),
         kind=SURFACE_KINDS.index("entity"),
+        every=True,
     )
     version = surfaces.array("version")
     return list(zip(version[near.memories].tolist(), near.scores.tolist(), strict=True))

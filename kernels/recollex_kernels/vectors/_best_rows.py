@@ -3,7 +3,7 @@
 import numpy as np
 
 from recollex_kernels.machine.jit import F32, U16, U32, kernel
-from recollex_kernels.machine.prefetch import prefetch_row
+from recollex_kernels.machine.prefetch import prefetch, prefetch_row
 from recollex_kernels.machine.top_k import strongest
 from recollex_kernels.vectors._top_buffer import prune
 from recollex_kernels.vectors.similarity import similarity
@@ -36,9 +36,11 @@ def best_rows(
     score = np.float32(0)
     for place in range(min(reached, _AHEAD)):
         prefetch_row(vectors, near[place])
+        prefetch(memory_of_row, int(near[place]))
     for place in range(reached):
         if place + _AHEAD < reached:
             prefetch_row(vectors, near[place + _AHEAD])
+            prefetch(memory_of_row, int(near[place + _AHEAD]))
         i = near[place]
         exact = similarity(vectors, i, query)
         if exact < limit or (full and exact == limit):  # a later memory loses a tie

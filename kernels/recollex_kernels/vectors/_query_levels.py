@@ -14,8 +14,13 @@ are 0, as a row's bits are.
 
 import numpy as np
 
-from recollex_kernels.machine.jit import F32, U64, kernel
-from recollex_kernels.vectors._level_sums import TOGETHER
+from recollex_kernels.machine.bit_masks import TILE
+from recollex_kernels.machine.jit import F32, U32, U64, kernel
+from recollex_kernels.machine.prefetch import prefetch, prefetch_row
+from recollex_kernels.vectors._level_estimates import TOGETHER, level_estimates
+from recollex_kernels.vectors.codes import OneBit
+
+_AHEAD = 48  # rows prefetched ahead
 
 
 @kernel
@@ -57,3 +62,37 @@ def scale_of(turned: F32) -> float:
         q = abs(np.float64(turned[j]))
         along += q * (3.0 if q * q * width > square else 1.0)
     return square / along if along > 0 else 0.0
+
+
+@kernel
+def estimate_tile(
+    signs: OneBit,
+    chosen: U32,
+    first: int,
+    low: int,
+    size: int,
+    planes: U64,
+    total: np.int32,
+    limit: np.float32,
+    out: F32,
+    to: int,
+    scratch: tuple[U64, F32],
+) -> np.uint64:
+    """Do what `level_estimates` does for rows that do not lie together, or for fewer of them.
+
+    Row p is chosen[low + p], first + low + p if none are chosen, for p < size, at most `TILE`.
+    scratch: uint64[TILE, W], float32[TILE].
+    """
+    bits, factors = signs
+    tile, own = scratch
+    for p in range(size):
+        if low + p + _AHEAD < chosen.shape[0]:
+            ahead = chosen[low + p + _AHEAD]
+            prefetch_row(bits, ahead)
+            prefetch(factors, int(ahead))
+        row = int(chosen[low + p]) if chosen.shape[0] > 0 else first + low + p
+        own[p] = factors[row]
+        for w in range(bits.shape[1]):
+            tile[p, w] = bits[row, w]
+    reached = level_estimates(tile, own, 0, planes, total, limit, out, to)
+    return reached if size == TILE else reached & ((np.uint64(1) << np.uint64(size)) - np.uint64(1))

@@ -9,23 +9,23 @@ on where an index ends, on how the rows were written, or on the processor.
 
 import numpy as np
 
-from recollex_kernels.machine.bit_masks import TILE, above, lowest, marked
-from recollex_kernels.machine.jit import F32, I32, U8, U16, U32, U64, kernel
+from recollex_kernels.machine.bit_masks import TILE, lowest, marked
+from recollex_kernels.machine.jit import F32, U8, U16, U32, U64, kernel
 from recollex_kernels.machine.prefetch import prefetch, prefetch_row
 from recollex_kernels.machine.top_k import kth_greatest
 from recollex_kernels.vectors._allowed_rows import rows_of_allowed
 from recollex_kernels.vectors._best_rows import best_rows
 from recollex_kernels.vectors._four_bits import TOGETHER as FOUR
 from recollex_kernels.vectors._four_bits import encode_query, four_sums
-from recollex_kernels.vectors._level_sums import PLANES, TOGETHER, level_sums
+from recollex_kernels.vectors._level_estimates import PLANES, TOGETHER, level_estimates
 from recollex_kernels.vectors._one_bit import encode_bits, turn
-from recollex_kernels.vectors._query_levels import encode_levels
+from recollex_kernels.vectors._query_levels import encode_levels, estimate_tile
 from recollex_kernels.vectors._top_buffer import prune, room
 from recollex_kernels.vectors.codes import Estimated, OneBit
 from recollex_kernels.vectors.similarity import decode_row
 
-_BLOCK = 1024  # rows whose estimates are computed together
-_SAMPLED, _OF_EACH = 16, 64  # parts, and their rows, that tell how great the greatest estimates are
+_BLOCK = 1024  # rows that are skipped together
+_PARTS, _APART = 16, 1024  # tiles that are sampled, at most; one in so many rows
 _AHEAD = 48  # rows prefetched ahead
 _SPARSE = 12  # fewer than one in so many allowed: their rows are listed first
 
@@ -51,48 +51,19 @@ def encode_signs(vectors: U16, out_bits: U64, out_factors: F32) -> None:
 
 
 @kernel
-def _estimate(
-    signs: OneBit,
-    chosen: U32,
-    first: int,
-    low: int,
-    size: int,
-    planes: U64,
-    total: np.int32,
-    out: F32,
-    scratch: tuple[U64, F32, I32],
+def _ask_for_sample(
+    signs: OneBit, chosen: U32, first: int, count: int, parts: int, memory_of_row: U32
 ) -> None:
-    """Set ``out[p]`` to the estimate of row chosen[low + p], of first + low + p where none is.
-
-    For p < size, at most `_BLOCK`; it is -inf from there to the end of the `TILE`.
-    """
+    """Prefetch ``parts`` tiles of rows."""
     bits, factors = signs
-    tile, own, sums = scratch
-    whole = 0
-    if chosen.shape[0] == 0:
-        whole = size // TOGETHER * TOGETHER
-        level_sums(bits, first + low, whole // TOGETHER, planes, sums)
-        for p in range(whole):
-            doubled = np.float32(np.int32(total - np.int32(2) * sums[p]))
-            out[p] = doubled * factors[np.uint64(first + low + p)]
-    for p in range(whole, size):
-        if low + p + _AHEAD < chosen.shape[0]:
-            ahead = chosen[low + p + _AHEAD]
-            prefetch_row(bits, ahead)
-            prefetch(factors, int(ahead))
-        row = first + low + p
-        if chosen.shape[0] > 0:
-            row = int(chosen[low + p])
-        own[p] = factors[row]
-        for w in range(bits.shape[1]):
-            tile[p - whole, w] = bits[row, w]
-    if whole < size:
-        level_sums(tile, 0, (size - whole + TOGETHER - 1) // TOGETHER, planes, sums)
-        for p in range(whole, size):
-            doubled = np.float32(np.int32(total - np.int32(2) * sums[p - whole]))
-            out[p] = doubled * own[p]
-    for p in range(size, (size + TILE - 1) // TILE * TILE):
-        out[p] = -np.float32(np.inf)
+    for i in range(parts):
+        low = i * count // parts
+        for p in range(low, low + TILE):
+            row = int(chosen[p]) if chosen.shape[0] > 0 else first + p
+            prefetch_row(bits, row)
+            if chosen.shape[0] > 0 or p % 16 == 0:
+                prefetch(factors, row)
+                prefetch(memory_of_row, row)
 
 
 @kernel
@@ -120,6 +91,24 @@ def _any_allowed(memory_of_row: U32, first: int, size: int, allowed: U8) -> bool
 
 
 @kernel
+def _admitted(best: F32, rows: U32, n: int, memory_of_row: U32, allowed: U8) -> int:
+    """Move the entries of rows that are allowed to the front, in their order; return how many."""
+    for i in range(min(n, _AHEAD)):
+        prefetch(memory_of_row, int(rows[i]))
+    memories = np.empty(n, np.uint32)
+    for i in range(n):
+        if i + _AHEAD < n:
+            prefetch(memory_of_row, int(rows[i + _AHEAD]))
+        memories[i] = memory_of_row[rows[i]]
+        prefetch(allowed, int(memories[i]))
+    kept = 0
+    for i in range(n):
+        best[kept], rows[kept] = best[i], rows[i]
+        kept += int(allowed[memories[i]] != 0)
+    return kept
+
+
+@kernel
 def _proposed(
     signs: OneBit,
     chosen: U32,
@@ -134,52 +123,75 @@ def _proposed(
     """Return the ``most`` allowed rows of the greatest estimates, ascending. Ties: the lower row.
 
     The rows are those in ``chosen``; if it is empty, the ``count`` rows from ``first`` on. If
-    ``every`` row is allowed, none is looked up. Blocks without an allowed row are skipped: a window
-    of time admits runs of rows. A sample gives a first limit, so that most rows are compared with
-    nothing else; if fewer than ``most`` rows reach it, all rows are compared again.
+    ``every`` row is allowed, none is looked up. Where a sample shows that few are, blocks without
+    an allowed row are skipped: a window of time admits runs of rows. The sample gives a first
+    limit, so that most rows are compared with nothing else; if fewer than ``most`` rows reach it,
+    all rows are compared again. Those that reach it are looked up later, many together.
     """
-    words = signs[0].shape[1]
+    bits, factors = signs
+    listed, parts = chosen.shape[0] > 0, min(_PARTS, count // _APART)
+    _ask_for_sample(signs, chosen, first, count, parts, memory_of_row)
+    words = bits.shape[1]
     turned, spare = np.empty_like(query), np.empty_like(query)
     turn(query, turned, spare)
     planes = np.empty((PLANES, TOGETHER * words), np.uint64)
     total = np.int32(encode_levels(turned, planes))
-    tile, own = np.empty((_BLOCK, words), np.uint64), np.empty(_BLOCK, np.float32)
-    scratch, estimates = (tile, own, np.empty(_BLOCK, np.int32)), np.empty(_BLOCK, np.float32)
+    scratch = np.empty((TILE, words), np.uint64), np.empty(TILE, np.float32)
+    estimates = np.empty(TILE, np.float32)
     best = np.empty(room(2 * most), np.float32)
     rows, spare_rows = np.empty_like(best, np.uint32), np.empty_like(best, np.uint32)
-    listed = chosen.shape[0] > 0
-    limit = np.float32(-np.inf)
-    if count >= 2 * _SAMPLED * _OF_EACH:
-        sample = np.empty(_SAMPLED * _OF_EACH, np.float32)
-        for i in range(_SAMPLED):
-            low, to = i * count // _SAMPLED, i * _OF_EACH
-            _estimate(signs, chosen, first, low, _OF_EACH, planes, total, estimates, scratch)
-            for p in range(_OF_EACH):
+    limit, skips = np.float32(-np.inf), not (every or listed)
+    if parts > 1:
+        sample, hidden = np.empty(parts * TILE, np.float32), 0
+        for i in range(parts):
+            low, to = i * count // parts, i * TILE
+            if listed:
+                estimate_tile(
+                    *(signs, chosen, first, low, TILE, planes, total, limit, estimates, 0),
+                    scratch,
+                )
+            else:
+                level_estimates(*(bits, factors, first + low, planes, total, limit, estimates, 0))
+            for p in range(TILE):
                 row = chosen[low + p] if listed else np.uint32(first + low + p)
                 admitted = every or allowed[memory_of_row[row]] != 0
                 sample[to + p] = estimates[p] if admitted else -np.float32(np.inf)
+                hidden += int(not admitted)
         limit = _first_limit(sample, most / count)
+        skips = skips and 2 * hidden > sample.shape[0]
     n = 0
     while True:
         guessed = limit
         n = 0
-        for low in range(0, count, _BLOCK):
-            size = min(_BLOCK, count - low)
-            if not (every or listed or _any_allowed(memory_of_row, first + low, size, allowed)):
+        for block in range(0, count, _BLOCK):
+            end = min(block + _BLOCK, count)
+            if skips and not _any_allowed(memory_of_row, first + block, end - block, allowed):
                 continue
-            _estimate(signs, chosen, first, low, size, planes, total, estimates, scratch)
-            for part in range(0, size, TILE):
-                reached = above(estimates, part, limit)
+            for low in range(block, end, TILE):
+                if listed or low + TILE > end:
+                    size = min(TILE, end - low)
+                    reached = estimate_tile(
+                        *(signs, chosen, first, low, size, planes, total, limit, estimates, 0),
+                        scratch,
+                    )
+                else:
+                    reached = level_estimates(
+                        *(bits, factors, first + low, planes, total, limit, estimates, 0)
+                    )
                 while reached != 0:
-                    p = part + lowest(reached)
+                    p = lowest(reached)
                     reached &= reached - np.uint64(1)
-                    row = chosen[low + p] if listed else np.uint32(first + low + p)
-                    admitted = every or allowed[memory_of_row[row]] != 0
-                    if estimates[p] > limit and admitted:
-                        best[n], rows[n] = estimates[p], row
-                        n += 1
-                        if n == best.shape[0]:
-                            limit, n = prune(most, best, rows, spare_rows), most
+                    best[n] = estimates[p]
+                    rows[n] = chosen[low + p] if listed else np.uint32(first + low + p)
+                    n += 1
+                if n + TILE > best.shape[0]:
+                    if not every:
+                        n = _admitted(best, rows, n, memory_of_row, allowed)
+                    if n > most:
+                        limit = prune(most, best[:n], rows[:n], spare_rows[:n])
+                        n = most
+        if not every:
+            n = _admitted(best, rows, n, memory_of_row, allowed)
         if n >= most or guessed == -np.float32(np.inf):
             break
         limit = np.float32(-np.inf)
@@ -274,6 +286,7 @@ def cascade_of_rows(
     signs: OneBit,
     rows: U32,
     memories: U32,
+    every: bool,
     memory_of_row: U32,
     allowed: U8,
     query: F32,
@@ -297,9 +310,12 @@ def cascade_of_rows(
     found, own = np.empty(room(size), np.uint32), np.empty(room(size), np.uint32)
     if size == 0:
         return found[:0], own[:0], best[:0]
-    every = np.empty(0, np.uint32)
-    near = _proposed(signs, every, 0, count, memories, allowed, False, query, max(1, proposed))
-    for p in range(near.shape[0]):
-        near[p] = rows[near[p]]
+    unlisted = np.empty(0, np.uint32)
+    near = _proposed(signs, unlisted, 0, count, memories, allowed, every, query, max(1, proposed))
+    for p in range(near.shape[0] + _AHEAD):
+        if p < near.shape[0]:
+            prefetch(rows, int(near[p]))
+        if p >= _AHEAD:
+            near[p - _AHEAD] = rows[near[p - _AHEAD]]
     near = _chosen((codes, step), near, query, max(1, scored))
     return best_rows(vectors, near, memory_of_row, query, np.float32(floor), size, best, found, own)

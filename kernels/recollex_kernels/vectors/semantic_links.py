@@ -8,14 +8,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from recollex_kernels.machine.bit_masks import TILE, above, lowest
+from recollex_kernels.machine.bit_masks import TILE, lowest
 from recollex_kernels.machine.jit import F32, I8, I64, U8, U16, U32, kernel
 from recollex_kernels.machine.prefetch import prefetch_row
 from recollex_kernels.vectors._four_bits import TOGETHER as FOUR
 from recollex_kernels.vectors._four_bits import bounds, encode_query, four_sums
-from recollex_kernels.vectors._level_sums import PLANES, TOGETHER, level_sums
+from recollex_kernels.vectors._level_estimates import PLANES, TOGETHER, level_estimates
 from recollex_kernels.vectors._one_bit import turn
-from recollex_kernels.vectors._query_levels import encode_levels, scale_of
+from recollex_kernels.vectors._query_levels import encode_levels, estimate_tile, scale_of
 from recollex_kernels.vectors.codes import FourBits, OneBit
 from recollex_kernels.vectors.similarity import decode_row, similarity
 
@@ -217,9 +217,8 @@ def likely_links(
     scales = np.empty(fresh, np.float32)  # of an estimate: what makes a similarity of it
     least = np.empty(fresh, np.float32)  # the estimate from which a pair is scored
     ends = np.empty(fresh, np.int64)  # the first row of each new row's own memory
-    sums, estimates = np.empty(_BLOCK, np.int32), np.empty(_BLOCK, np.float32)
-    near = np.empty(_BLOCK, np.uint32)
-    rest, few = np.zeros((TOGETHER, words), np.uint64), np.empty(TOGETHER, np.int32)
+    estimates, near = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.uint32)
+    scratch = np.empty((TILE, words), np.uint64), np.empty(TILE, np.float32)
     last = 0
     for i in range(fresh):
         row = first_new + i
@@ -244,20 +243,18 @@ def likely_links(
             size = min(_BLOCK, ends[i] - first)
             if size <= 0:
                 continue
-            whole = size // TOGETHER * TOGETHER
-            level_sums(bits, first, whole // TOGETHER, planes[i], sums)
-            if whole < size:
-                rest[: size - whole] = bits[first + whole : first + size]
-                level_sums(rest, 0, 1, planes[i], few)
-                sums[whole:size] = few[: size - whole]
-            total = totals[i]
-            for p in range(size):
-                doubled = np.float32(np.int32(total - np.int32(2) * sums[p]))
-                estimates[p] = doubled * row_factors[np.uint64(first + p)]
-            estimates[size:] = -np.float32(np.inf)
-            n = 0
+            query_planes, total, n = planes[i], totals[i], 0
             for part in range(0, size, TILE):
-                reached = above(estimates, part, least[i])
+                if part + TILE <= size:
+                    reached = level_estimates(
+                        *(bits, row_factors, first + part, query_planes, total),
+                        *(least[i], estimates, part),
+                    )
+                else:
+                    reached = estimate_tile(
+                        *(signs, near[:0], first, part, size - part, query_planes, total),
+                        *(least[i], estimates, part, scratch),
+                    )
                 while reached != 0:
                     p = part + lowest(reached)
                     reached &= reached - np.uint64(1)

@@ -92,8 +92,10 @@ def test_rows_whose_codes_lie_together_are_searched_as_among_all(seed, share):
     own = tuple(read_only(part[chosen]) for part in signs)
     limits = query, float(rng.choice([-2.0, 0.3])), 10, int(rng.choice([1, 30, 600])), 20
     every = cascade_top(bits(vectors), *codes, signs, 0, n, numbers[:n], numbers, allowed, *limits)
-    found = cascade_of_rows(bits(vectors), *codes, own, rows, rows, numbers[:n], allowed, *limits)
-    assert [part.tolist() for part in found] == [part.tolist() for part in every]
+    for known in (False, True) if allowed[rows].all() else (False,):
+        parts = bits(vectors), *codes, own, rows, rows, known, numbers[:n], allowed
+        found = cascade_of_rows(*parts, *limits)
+        assert [part.tolist() for part in found] == [part.tolist() for part in every]
 
 
 @pytest.mark.parametrize("width", [8, 40, 384, 520])
