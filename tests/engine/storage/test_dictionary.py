@@ -4,13 +4,13 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
 from recollex_engine.storage import dictionary as dictionary_module
-from recollex_engine.storage.dictionary import INDEX_FROM, NONE, BatchInterner, Dictionary
+from recollex_engine.storage.dictionary import INDEX_FROM, NONE, Dictionary
 
 WORDS = [f"word {n}" for n in range(3000)]
 
@@ -162,20 +162,6 @@ def test_a_full_disk_loses_nothing(stored, tmp_path, monkeypatch):
     stored.persist(tmp_path, "terms", 2, 3050)
     again = Dictionary(tmp_path, "terms", 3050, 2)
     assert again.get("more 49") == 3049 and again.get("more 50") is None
-
-
-@settings(deadline=None)
-@given(st.lists(st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", ""]))))
-def test_newcomers_get_the_numbers_that_interning_gives(runs):
-    one, other = Dictionary(), Dictionary()
-    one.intern("d"), other.intern("d")
-    for run in runs:
-        new = BatchInterner(other)
-        assert [new[string] for string in run] == [one.intern(string) for string in run]
-        assert other.count <= one.count
-        new.add()
-    assert one.strings(range(one.count)) == other.strings(range(other.count))
-    assert [other.get(string) for string in "abcdef"] == [one.get(string) for string in "abcdef"]
 
 
 def test_lookups_run_beside_interning_and_checkpoints(tmp_path):

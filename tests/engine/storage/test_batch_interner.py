@@ -1,0 +1,19 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollex_engine.storage.batch_interner import BatchInterner
+from recollex_engine.storage.dictionary import Dictionary
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.sampled_from(["a", "b", "c", "d", "e", "f", ""]))))
+def test_newcomers_get_the_numbers_that_interning_gives(runs):
+    one, other = Dictionary(), Dictionary()
+    one.intern("d"), other.intern("d")
+    for run in runs:
+        new = BatchInterner(other)
+        assert [new[string] for string in run] == [one.intern(string) for string in run]
+        assert other.count <= one.count
+        new.add()
+    assert one.strings(range(one.count)) == other.strings(range(other.count))
+    assert [other.get(string) for string in "abcdef"] == [one.get(string) for string in "abcdef"]
