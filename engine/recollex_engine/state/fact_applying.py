@@ -46,7 +46,8 @@ class StagedFacts:
     def __init__(self, columns: Columns, labels: BatchInterner) -> None:
         self.columns = columns
         self.labels = labels
-        self.fact: list[tuple[Any, ...]] = []
+        self.fact: list[tuple[Any, ...]] = []  # with ids
+        self.keys: list[int] = []  # the numbers of these ids, as far as they are known
         self.event: list[tuple[Any, ...]] = []
         self.edge: list[tuple[Any, ...]] = []
         self.node: list[tuple[Any, ...]] = []
@@ -90,7 +91,7 @@ class StagedFacts:
         labels, ids, closes = self.labels, self.columns.dictionary, payload.get("closes")
         if kind in ("upsert_edge", "retro_correct"):
             version = self.first["fact"] + len(self.fact)
-            key = self.fact_ids[f"{PLACEHOLDER}{version}"]
+            id = f"{PLACEHOLDER}{version}"
             predicate = labels[f"p:{PLACEHOLDER}"]
             ends = (
                 self.at["fact_evidence"] + len(self.evidence),
@@ -100,7 +101,7 @@ class StagedFacts:
                 self._close_fact(closes, op)
             self.closed["fact"].append((version, op))
             self.fact.append(
-                (key, NONE, op, 0, 0, predicate, BOOLEAN, 0, 0, 1, 0.0, NONE, NONE, *ends, NONE)
+                (id, NONE, op, 0, 0, predicate, BOOLEAN, 0, 0, 1, 0.0, NONE, NONE, *ends, NONE)
             )
         elif kind in ("upsert_event", "upsert_episode"):
             version = self.first["event"] + len(self.event)
@@ -135,8 +136,11 @@ class StagedFacts:
         version = self.first["fact"] + len(self.fact)
         if (closes := get("closes")) is not None:
             self._close_fact(closes, op)
-        kind, number = to_column(payload["object"], self._text)
-        subject = payload["subject"][1]
+        said, subject = payload["object"], payload["subject"][1]
+        if (entity := said.get("entity")) is not None:  # as a rule
+            kind, number = ENTITY, entity[1]
+        else:
+            kind, number = to_column(said, self._text)
         if kind == ENTITY:
             self.entity.append(number)
             self.entity_fact.append(version)
@@ -150,17 +154,29 @@ class StagedFacts:
             self.aliases[version] = None
             self.linked += (subject, number)
             self.identity_ops.append(op)
-        key, predicate = self.fact_ids[payload["id"]], labels[f"p:{predicate}"]
+        relation = labels[f"p:{predicate}"]
         start, end = payload["valid"]
         uncertainty = NONE if (said := get("uncertainty")) is None else labels[f"u:{said}"]
         source = NONE if (said := get("source")) is None else labels[f"o:{said}"]
         zone = NONE if (said := get("zone")) is None else labels[f"i:{said}"]
-        ends = self.at["fact_evidence"] + len(self.evidence)
         self.fact.append(
             (
-                *(key, get("previous", NONE), op, 0, subject, predicate, kind, number),
-                *(start, end, get("confidence", 1.0), uncertainty, source),
-                *(ends, self.at["fact_mention"] + len(self.mention), zone),
+                payload["id"],
+                get("previous", NONE),
+                op,
+                0,
+                subject,
+                relation,
+                kind,
+                number,
+                start,
+                end,
+                get("confidence", 1.0),
+                uncertainty,
+                source,
+                self.at["fact_evidence"] + len(self.evidence),
+                self.at["fact_mention"] + len(self.mention),
+                zone,
             )
         )
         if (surface := get(SURFACE)) is not None:
@@ -172,6 +188,10 @@ class StagedFacts:
 
     def _text(self, text: str) -> int:
         return self.labels[text]
+
+    def _number_facts(self) -> None:
+        """Give numbers to the ids of the facts so far."""
+        self.keys += self.fact_ids.many([line[0] for line in self.fact[len(self.keys) :]])
 
     def _archive_edge(self, op: int, payload: dict[str, Any]) -> None:
         self._close_fact(payload["closes"], op)
@@ -238,6 +258,7 @@ class StagedFacts:
         elif relation == "mentioned_in":
             number = self._text(f"x:{target}")
         elif relation == "includes_fact":
+            self._number_facts()
             number = self.fact_ids[target]
         else:
             number = self.columns.dictionary["event_ids"].intern(target)
@@ -273,9 +294,11 @@ class StagedFacts:
     def finish(self) -> None:
         """Append everything, the heads last: no head may name an entry not yet stored."""
         columns, state = self.columns, self.columns.facts
+        self._number_facts()
         self.fact_ids.add()
         if self.fact:
-            table = dict(zip(FACT, zip(*self.fact, strict=True), strict=True))
+            table: dict[str, Any] = dict(zip(FACT, zip(*self.fact, strict=True), strict=True))
+            table["fact_id"] = self.keys
             subjects = table.pop("fact_subject")
             for name, items in table.items():
                 columns.column.extend(name, items)

@@ -34,8 +34,8 @@ SEGMENT = 262_144
 UNLISTED = 16_384
 """More surfaces without posting lists than this get some when words are searched."""
 
-Staged = tuple[int, int, Sequence[int], bytes]
-"""The table's number in `SURFACE_KINDS`, the version, its terms, and its vector; b"" for none."""
+Staged = tuple[int, int, Sequence[str], bytes]
+"""The table's number in `SURFACE_KINDS`, the version, its words, and its vector; b"" for none."""
 
 _NAMED = (("fact", "p", "fact_predicate"), ("event", "z", "event_summary"))
 """The column of each table that tells an erased version, and the prefix of its labels."""
@@ -55,8 +55,8 @@ class StagedSurfaces:
         vector = surface.get("vector")
         data = b"" if vector is None else decode_bytes(vector.encode())
         words = surface["words"]
-        terms = [self._words[word] for word in (words.split() if isinstance(words, str) else words)]
-        self._staged.append((SURFACE_KINDS.index(kind), version, terms, data))
+        said = words.split() if isinstance(words, str) else words
+        self._staged.append((SURFACE_KINDS.index(kind), version, said, data))
 
     def check(self, ends: Mapping[str, int]) -> None:
         """Raise `ValueError` for a surface of a version that is not below its table's end."""
@@ -69,15 +69,20 @@ class StagedSurfaces:
 
         Their words stay in the dictionary, wherever a run of operations ends.
         """
+        self._terms()
         self._staged.clear()
         self._forgets = True
+
+    def _terms(self) -> list[int]:
+        """Return the numbers of all words of the surfaces, one surface after another."""
+        return self._words.many([word for _, _, said, _ in self._staged for word in said])
 
     def finish(self, dimension: int) -> bool:
         """Append everything, `surface_kind` last; return whether earlier surfaces are dropped.
 
         Raises `ValueError` for a vector of another length.
         """
-        columns, staged = self._columns, self._staged
+        columns, staged, terms = self._columns, self._staged, self._terms()
         self._words.add()
         if self._forgets:
             for name in SURFACES:
@@ -88,12 +93,11 @@ class StagedSurfaces:
             vectors = np.empty((len(given), dimension), "<u2")
             for place, (_, data) in enumerate(given):
                 vectors[place] = np.frombuffer(data, "<u2", dimension)
-            numbers = [terms for _, _, terms, _ in staged]
             if not columns["surface_term_offset"].count:
                 columns["surface_term_offset"].append(0)
             first = columns["surface_term"].count
-            columns["surface_term"].extend([term for terms in numbers for term in terms])
-            lengths = [len(terms) for terms in numbers]
+            columns["surface_term"].extend(terms)
+            lengths = [len(said) for _, _, said, _ in staged]
             _, *ends = accumulate(lengths, initial=first)
             columns["surface_term_offset"].extend(ends)
             columns["surface_words"].extend(lengths)

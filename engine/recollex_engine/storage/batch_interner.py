@@ -1,6 +1,8 @@
 """Strings that a batch adds to a dictionary, numbered before the dictionary holds them."""
 
-from recollex_engine.storage.dictionary import Dictionary
+from collections.abc import Sequence
+
+from recollex_engine.storage.dictionary import NONE, Dictionary
 
 
 class BatchInterner(dict[str, int]):
@@ -31,6 +33,17 @@ class BatchInterner(dict[str, int]):
             self._strings.append(string)
         self[string] = number
         return number
+
+    def many(self, strings: Sequence[str]) -> list[int]:
+        """Return the number of each string; those that are stored are looked up together."""
+        sought = [string for string in dict.fromkeys(strings) if string not in self]
+        for string, number in zip(sought, self._dictionary.look_up(sought), strict=True):
+            if number == NONE:
+                self[string] = self._first + len(self._strings)
+                self._strings.append(string)
+            else:
+                self[string] = number
+        return list(map(self.__getitem__, strings))
 
     def add(self) -> None:
         """Add the new strings to the dictionary."""

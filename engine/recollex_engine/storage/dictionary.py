@@ -36,7 +36,7 @@ NONE = 0xFFFFFFFF
 """`Dictionary.get_many` returns this for a string that is not in the dictionary."""
 
 _CACHED = 1 << 16
-_SOUGHT = 16
+_TOGETHER = 16  # strings that are not cached: from so many on they are sought together
 _U32 = np.dtype(np.uint32)  # half a microsecond less an array than the class
 
 
@@ -139,35 +139,50 @@ class Dictionary:
     def get_many(self, strings: Sequence[str]) -> Numbers:
         """Return uint32[len(strings)]: each string's number, or `NONE` if it is not there.
 
-        Cost: 0.1 us for a recent string, found or not; 4 us for others.
+        Cost: 0.1 us for a recent string, found or not; 4 us for others, 1 us where they are many.
         """
-        found = list(map(self._known.get, strings))  # most strings are recent
-        if None in found:
-            missing = self._missing  # taken before the search: `adopt` puts another in its place
-            for place, number in enumerate(found):
-                if number is None and (string := strings[place]) in missing:
-                    found[place] = NONE
-                elif number is None:
-                    number = self.get(string)
-                    if number is None and len(missing) < _CACHED:
-                        missing.add(string)
-                    found[place] = NONE if number is None else number
-        return np.array(found, _U32)
+        return np.array(self.look_up(strings), _U32)
 
-    def seek(self, strings: Iterable[str]) -> None:
-        """Look up many strings at once, 1 us each, so that `get` is quick; few are left to it."""
-        missing, index, known = self._missing, self._index, self._known
-        asked = dict.fromkeys(strings) if index.count else ()
-        sought = [each for each in asked if each not in known]
-        if _SOUGHT <= len(sought) <= _CACHED - len(missing):
-            hashes = np.frombuffer(b"".join(_digest(each.encode()) for each in sought), "<u8")
-            places = np.searchsorted(index.hashes, hashes).clip(max=index.count - 1)
-            numbers = np.where(index.hashes[places] == hashes, index.numbers[places], NONE)
-            for string, number in zip(sought, numbers.tolist(), strict=True):
-                if number == NONE:
+    def look_up(self, strings: Sequence[str]) -> list[int]:
+        """Return what `get_many` does, as a list."""
+        found = list(map(self._known.get, strings))  # most strings are recent
+        if None not in found:
+            return found  # type: ignore[return-value]
+        missing = self._missing  # taken before the search: `adopt` puts another in its place
+        sought = [
+            place
+            for place, number in enumerate(found)
+            if number is None and strings[place] not in missing
+        ]
+        if not self._is_filled or len(sought) < _TOGETHER:
+            for place in sought:
+                found[place] = self.get(strings[place])
+        elif self._index.count:
+            asked = dict.fromkeys(strings[place] for place in sought)
+            numbers = self._search(list(asked))
+            for place in sought:
+                found[place] = numbers[strings[place]]
+        return [NONE if number is None else number for number in found]
+
+    def _search(self, strings: Sequence[str]) -> dict[str, int | None]:
+        """Return the number of each string that is in the index, None for others."""
+        missing, index = self._missing, self._index  # in this order, as in `get`
+        hashes = np.frombuffer(b"".join(_digest(each.encode()) for each in strings), "<u8")
+        places = np.searchsorted(index.hashes, hashes).clip(max=index.count - 1)
+        numbers = np.where(index.hashes[places] == hashes, index.numbers[places], NONE)
+        stored = iter(self.strings(numbers[numbers != NONE]))
+        found: dict[str, int | None] = {}
+        for string, number in zip(strings, numbers.tolist(), strict=True):
+            if number == NONE:
+                found[string] = None
+                if len(missing) < _CACHED:
                     missing.add(string)
-                elif self._string(number) == string:
-                    self._cache(string, number)
+            elif next(stored) == string:
+                found[string] = number
+                self._cache(string, number)
+            else:  # another string has its hash
+                found[string] = self.get(string)
+        return found
 
     def intern(self, string: str) -> int:
         """Return the string's number; a new string gets the next number."""
@@ -298,12 +313,15 @@ class Dictionary:
             raise CorruptError(path, f"an index of {self.stored} strings", "none")
         if not self._is_filled:
             self._fill()
+        looked_up = self._index.count if self._cached < _CACHED else 0
         self._index = index  # first: a lookup that misses `_known` looks in the index next
         self._missing = set()  # before strings leave `_known`
-        for string, number in list(self._known.items()):
-            if number < index.count:
-                del self._known[string]
-        self._cached = 0
+        self._known = {
+            string: number
+            for string, number in list(self._known.items())
+            if number < looked_up or number >= index.count
+        }
+        self._cached = self._cached if looked_up else 0
         for old in path.parent.glob(f"{self._name}.index-*"):
             if old != path:
                 with contextlib.suppress(OSError):

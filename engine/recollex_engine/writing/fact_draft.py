@@ -82,7 +82,7 @@ class FactDraft:
         `OperationError` that names the refused operation.
         """
         ids = [each.id for each in operations if isinstance(each, say.UpsertEdge)]
-        self.columns.dictionary["fact_ids"].seek(ids)
+        self._staging.look_up(ids)
         stage = self._methods()
         for place, operation in enumerate(operations):
             self._staging.note = notes[place]

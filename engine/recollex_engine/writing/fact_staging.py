@@ -1,5 +1,6 @@
 """The entities, facts and records that a transaction has staged so far."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from recollex_engine.domain.surfaces import EVENTS, FACTS
@@ -23,6 +24,11 @@ class FactStaging:
         self.note: dict[str, str] = {}
         self._versions = self.columns.column["fact_id"].count
         self._facts: dict[str, tuple[int, dict[str, Any] | None]] = {}  # looked up, or staged
+        self._keys: dict[str, int] = {}  # the numbers of ids
+
+    def look_up(self, ids: Sequence[str]) -> None:
+        """Look up the ids of facts together, so that `fact` is quick."""
+        self._keys.update(zip(ids, self.columns.dictionary["fact_ids"].look_up(ids), strict=True))
 
     def record(self, kind: str, payload: dict[str, Any], embed: bool = True) -> None:
         """Stage one record of the log, and its note; that of a version gets its surface later.
@@ -60,8 +66,10 @@ class FactStaging:
         if id in self._facts:
             version, record = self._facts[id]
             return version, None if record is None else content_in(record)
-        key = self.columns.dictionary["fact_ids"].get(id)
-        version = NONE if key is None else self.columns.facts.newest("fact", key)
+        key = self._keys.get(id)
+        if key is None:
+            (key,) = self.columns.dictionary["fact_ids"].look_up((id,))
+        version = NONE if key == NONE else self.columns.facts.newest("fact", key)
         if version == NONE:
             return None
         closed = int(self.columns.array("fact_closed_by")[version])

@@ -6,7 +6,6 @@ under the lock, unless the same text was made before.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 from recollex_engine.domain import operations as say
@@ -77,10 +76,9 @@ class SurfaceMaker:
             self.make([*told, *older])
             texts = iter(told)
             for payload, _, embed in draft.surfaces:
-                made = self.of(next(texts)) if embed else self.plain(fact_parts(payload))
-                payload[SURFACE] = made
-            said = (payload[SURFACE]["words"].split() for payload, _, _ in draft.surfaces)
-            draft.columns.dictionary["surface_terms"].seek(chain.from_iterable(said))
+                payload[SURFACE] = (
+                    self.of(next(texts)) if embed else self.plain(fact_parts(payload))
+                )
             self._add_phrases(draft)
             self.add_missing(draft, [each for each in missing if each[1] not in draft.phrases])
 

@@ -34,7 +34,8 @@ def test_numbers_are_dense_in_the_order_of_arrival(stored):
 
 
 def test_strings_that_were_sought_together_are_not_hashed_again(stored, monkeypatch):
-    stored.seek(["word 1", "absent", "word 2999", "late", *WORDS[:20]])
+    sought = ["word 1", "absent", "word 2999", "late", *WORDS[:20], "absent"]
+    assert stored.look_up(sought) == [1, NONE, 2999, NONE, *range(20), NONE]
     hashed = []
     real = dictionary_module._digest
     monkeypatch.setattr(
@@ -43,8 +44,20 @@ def test_strings_that_were_sought_together_are_not_hashed_again(stored, monkeypa
     assert stored.get("absent") is None
     assert [stored.get("word 1"), stored.get("word 2999")] == [1, 2999] and hashed == []
     assert stored.intern("late") == 3000 == stored.get("late")
-    Dictionary().seek(["absent"])
-    stored.seek([])
+    assert Dictionary().look_up(["absent"] * 20) == [NONE] * 20
+    assert stored.look_up([]) == []
+
+
+def test_a_checkpoint_keeps_the_strings_that_are_looked_up_until_they_are_many(
+    stored, tmp_path, monkeypatch
+):
+    stored.look_up(WORDS[:20]), stored.intern("late")
+    monkeypatch.setattr(dictionary_module, "_CACHED", 40)
+    for generation, asked, kept in ((2, 10, 20), (3, 30, 31), (4, 50, 0), (5, 50, 0)):
+        assert stored.look_up([*WORDS[:asked], "late", "absent"]) == [*range(asked), 3000, NONE]
+        stored.persist(tmp_path, "terms", generation)
+        stored.adopt(generation)
+        assert len(stored._known) == kept
 
 
 def test_the_empty_string_and_every_script(tmp_path):
@@ -248,7 +261,8 @@ class Dictionaries(RuleBasedStateMachine):
     @rule(string=SOUGHT)
     def look(self, string):
         expected = self.model.index(string) if string in self.model else None
-        self.dictionary.seek([string, "absent"])
+        told = self.dictionary.look_up([string, "absent", *(f"new {n}" for n in range(20))])
+        assert told[:2] == [NONE if expected is None else expected, NONE]
         assert self.dictionary.get(string) == expected
         expected = NONE if expected is None else expected
         assert self.dictionary.get_many([string, string]).tolist() == [expected] * 2
