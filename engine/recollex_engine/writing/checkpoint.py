@@ -70,8 +70,8 @@ def run(writer: Writer, generation: int) -> None:
             file = columns.settings.column_file(name)
             column.persist(home / file, frozen.columns[name], sync=False)
             column.write_back(sync=False)
-        for name, dictionary in columns.dictionary.items():
-            dictionary.persist(home, name, generation, frozen.dictionaries[name], sync=False)
+    for name, dictionary in columns.dictionary.items():  # their strings never change
+        dictionary.persist(home, name, generation, frozen.dictionaries[name], sync=False)
     writer.log.sync()
     for column in columns.column.values():
         column.flush_file()
