@@ -74,10 +74,11 @@ class Draft:
         self.statements: dict[str, tuple[int, Statement]] = {}
         self.vocabulary: str | None = None
         self.phrases: dict[int, tuple[str, dict[str, Any], bool]] = {}
-        """Entities without a surface: the name, the payload of the first fact that names it, and
+        """Entities that had no surface: the name, the payload of the first fact that names it, and
         whether it gets a vector."""
-        self.surfaces: list[tuple[dict[str, Any], str, bool]] = []
-        """Payloads that lack a surface, the kind of each, and whether it gets a vector."""
+        self.surfaces: list[tuple[dict[str, Any], str]] = []
+        """Payloads that lack a surface, which gets a vector, and the kind of each."""
+        self.tells: bool = False  # whether there are facts, events or episodes
 
     def replace(self, memories: Sequence[int]) -> None:
         """Close the memories that a replaced document loses."""

@@ -26,13 +26,14 @@ from recollex_engine.domain.memory_operations import (
     Think,
 )
 from recollex_engine.domain.schema import EXTRACT, FORM, THINK
+from recollex_engine.domain.surfaces import PHRASES
 from recollex_engine.domain.zones import zone_of
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.entity_draft import EntityDraft
 from recollex_engine.writing.event_draft import EventDraft
 from recollex_engine.writing.fact_record import content_in, filled, same
-from recollex_engine.writing.fact_staging import FactStaging
+from recollex_engine.writing.fact_staging import FactStaging, Plain
 from recollex_engine.writing.name_split import NameSplit
 from recollex_engine.writing.phrase_making import lacks_phrase
 from recollex_engine.writing.preparation import Prepared
@@ -52,12 +53,13 @@ class FactDraft:
         draft: Draft,
         agent: str,
         prepared: Sequence[Prepared],
+        plain: Plain,
         splits: Mapping[int, NameSplit] = MappingProxyType({}),
     ) -> None:
         self.draft = draft
         self.columns = draft.columns
         self.agent = agent
-        self._staging = FactStaging(draft, agent)
+        self._staging = FactStaging(draft, agent, plain)
         self._prepared: Iterator[Prepared] = iter(prepared)
         self._splits = splits
         self._place = 0  # of the current operation
@@ -309,11 +311,14 @@ class FactDraft:
         self._name_phrases(record, embed)
 
     def _name_phrases(self, record: dict[str, Any], embed: bool) -> None:
-        """Note the entities of a fact that have no surface yet."""
+        """Note the entities of a fact that have no surface yet, and make those of words alone."""
         phrases = self.draft.phrases
         for name, entity in (record["subject"], record["object"].get("entity", (None, None))):
             if name is not None and entity not in phrases and lacks_phrase(self.columns, entity):
                 phrases[entity] = name, record, embed
+                if not embed:
+                    phrase = {"version": entity, "name": name, **self._staging.plain((name,))}
+                    record.setdefault(PHRASES, []).append(phrase)
 
     def _archive_edge(self, operation: say.ArchiveEdge) -> None:
         found = self._staging.fact(operation.id)

@@ -1,26 +1,30 @@
 """The entities, facts and records that a transaction has staged so far."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from recollex_engine.domain.surfaces import EVENTS, FACTS
+from recollex_engine.domain.surfaces import EVENTS, FACTS, SURFACE, fact_parts
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.state.chain import NONE
 from recollex_engine.text.names import fold_name
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.fact_record import content_in, content_of
 
+Plain = Callable[[Sequence[str]], dict[str, Any]]
+"""Makes a surface of words alone, those of the parts of a text."""
+
 
 class FactStaging:
     """Staged state of a transaction, which its later operations look up before recorded state.
 
-    ``note``: who makes the current operation, and why.
+    ``plain``: makes a surface of words alone. ``note``: who makes the current operation, and why.
     """
 
-    def __init__(self, draft: Draft, agent: str) -> None:
+    def __init__(self, draft: Draft, agent: str, plain: Plain) -> None:
         self.draft = draft
         self.columns = draft.columns
         self.agent = agent
+        self.plain = plain
         self.note: dict[str, str] = {}
         self._versions = self.columns.column["fact_id"].count
         self._facts: dict[str, tuple[int, dict[str, Any] | None]] = {}  # looked up, or staged
@@ -31,16 +35,20 @@ class FactStaging:
         self._keys.update(zip(ids, self.columns.dictionary["fact_ids"].look_up(ids), strict=True))
 
     def record(self, kind: str, payload: dict[str, Any], embed: bool = True) -> None:
-        """Stage one record of the log, and its note; that of a version gets its surface later.
+        """Stage one record of the log, its note, and its surface if it is that of a version.
 
-        embed: whether the surface gets a vector.
+        embed: whether the surface gets a vector; then it is made later.
         """
         payload |= self.note
         if (names := payload.get("names")) and (typed := self.draft.type_names(names)):
             payload["typed"] = typed
         self.draft.operations.append((kind, payload))
         if kind in FACTS or kind in EVENTS:
-            self.draft.surfaces.append((payload, kind, embed))
+            self.draft.tells = True
+            if embed:
+                self.draft.surfaces.append((payload, kind))
+            else:
+                payload[SURFACE] = self.plain(fact_parts(payload))
 
     def entity(self, name: str, names: list[tuple[str, str, int]]) -> list[Any]:
         """Return [name, number] of an entity; a new entity is also added to ``names``."""

@@ -109,15 +109,17 @@ def record_operations(
             context.find_types,
         )
 
+    maker = SurfaceMaker(context.embedder, context.analyzer, context.threads)
+
     def stage(draft: Draft) -> None:
         context.check_counter(draft.columns)
-        FactDraft(draft, context.agent, prepared, found.splits).add(operations, notes, where)
+        staging = FactDraft(draft, context.agent, prepared, maker.plain, found.splits)
+        staging.add(operations, notes, where)
         draft.operations = with_unsupported(draft.replica, draft.operations)
 
     held = None if context.writer is None else context.writer.replica.columns
     if held is None:  # a refused operation must not make a folder
         stage(Draft(Replica(context.folder), Lexicon()))
-    maker = SurfaceMaker(context.embedder, context.analyzer, context.threads)
     maker.make(expected_texts(held, operations))
 
     def fill(draft: Draft) -> None:

@@ -17,7 +17,6 @@ from recollex_engine.domain.surfaces import (
     FACTS,
     PHRASES,
     SURFACE,
-    fact_parts,
     surface_of,
 )
 from recollex_engine.log.format import encode_bytes
@@ -70,25 +69,20 @@ class SurfaceMaker:
 
         Does nothing for a draft without facts and events.
         """
-        if draft.surfaces:
+        if draft.tells:
             older = [text_of_version(draft.columns, *version) for version in missing]
-            told = [surface_of(kind, payload) for payload, kind, embed in draft.surfaces if embed]
+            told = [surface_of(kind, payload) for payload, kind in draft.surfaces]
             self.make([*told, *older])
-            texts = iter(told)
-            for payload, _, embed in draft.surfaces:
-                payload[SURFACE] = (
-                    self.of(next(texts)) if embed else self.plain(fact_parts(payload))
-                )
+            for (payload, _), text in zip(draft.surfaces, told, strict=True):
+                payload[SURFACE] = self.of(text)
             self._add_phrases(draft)
             self.add_missing(draft, [each for each in missing if each[1] not in draft.phrases])
 
     def _add_phrases(self, draft: Draft) -> None:
-        """Put the surfaces of phrases into the payloads of the facts that name them first."""
-        self.make(name for name, _, embed in draft.phrases.values() if embed)
-        surfaces = {
-            entity: (name, self.of(name) if embed else self.plain((name,)))
-            for entity, (name, _, embed) in draft.phrases.items()
-        }
+        """Put surfaces with vectors into the payloads of the facts that name phrases first."""
+        names = {entity: name for entity, (name, _, embed) in draft.phrases.items() if embed}
+        self.make(names.values())
+        surfaces = {entity: (name, self.of(name)) for entity, name in names.items()}
         for phrase in phrase_surfaces(draft.columns, surfaces):
             payload = draft.phrases[phrase["version"]][1]
             payload.setdefault(PHRASES, []).append(phrase)
