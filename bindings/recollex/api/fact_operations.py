@@ -86,7 +86,7 @@ class FactOperations:
             end=end,
             evidence=one_or_more(evidence, "evidence"),
             source=source,
-            mentions=tuple(as_list(mentions, "mentions")),
+            mentions=mentions if type(mentions) is tuple else tuple(as_list(mentions, "mentions")),
             confidence=confidence,
             uncertainty=parsed if uncertainty is None else uncertainty,
             given_id=id,

@@ -4,7 +4,6 @@ Each becomes one record of the log. An entity is given by any of its names; a ne
 entity. Times are microseconds UTC.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
@@ -18,6 +17,7 @@ from recollex_engine.domain.checks import (
     check_flag,
     check_ids,
     check_names,
+    check_number,
     check_text,
 )
 from recollex_engine.domain.content_ids import content_id
@@ -348,9 +348,11 @@ _RANGES: dict[str, tuple[str, ...]] = {
 
 def check_range(predicate: str, record: dict[str, Any]) -> None:
     """Raise `InputError` if the object of one of MemoTrace's relations has a wrong kind."""
-    (kind,) = record
     wanted = _RANGES.get(predicate)
-    if wanted is not None and kind not in wanted:
+    if wanted is None:
+        return
+    (kind,) = record
+    if kind not in wanted:
         raise InputError(
             f"the object of {predicate} must be of kind {' or '.join(wanted)}, got {kind}"
         )
@@ -364,13 +366,7 @@ def _check_circumstances(
     _check_mentions(mentions)
     if source is not None and not isinstance(source, Source):
         raise InputError(f"source must be a Source(uri, hash), got {type(source).__name__}")
-    if (
-        isinstance(confidence, bool)
-        or not isinstance(confidence, int | float)
-        or not math.isfinite(confidence)
-        or not 0 <= confidence <= 1
-    ):
-        raise InputError(f"confidence must lie in [0, 1], got {confidence!r}")
+    check_number(confidence, "confidence", 0, 1)
     if uncertainty is not None:
         check_text(uncertainty, "uncertainty", MAX_NAME)
 
