@@ -72,7 +72,9 @@ def fact_parts(content: Mapping[str, Any]) -> tuple[str, ...]:
     ...     "valid": [0, OPEN_END]})
     ('Ann', 'lives in', 'Rome', 'since', 'January 1, 1970')
     """
-    said, span = _object(content["object"]), _span_parts(*content["valid"])
+    named = content["object"].get("entity")
+    said = _object(content["object"]) if named is None else named[0]
+    span = _span_parts(*content["valid"])
     return (content["subject"][0], _relation(content["predicate"]), said, *span)
 
 

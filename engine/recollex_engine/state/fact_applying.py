@@ -1,6 +1,6 @@
 """How do operations on facts, events and entities become columns? Called by `applying`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from recollex_engine.domain.fact_schema import (
@@ -77,7 +77,7 @@ class StagedFacts:
 
     def add(self, op: int, kind: str, payload: dict[str, Any]) -> None:
         """Gather the items of one operation of `KINDS`."""
-        getattr(self, f"_{kind}")(op, payload)
+        _GATHER[kind](self, op, payload)
 
     def type_entities(self, op: int, typed: Sequence[tuple[int, EntityType]]) -> None:
         """Gather what an operation says that entities are."""
@@ -343,3 +343,8 @@ class StagedFacts:
         if self.surfaces.finish(columns.dimension):
             columns.drop_surfaces()
         state.applied += 1
+
+
+_GATHER: dict[str, Callable[[StagedFacts, int, dict[str, Any]], None]] = {
+    kind: getattr(StagedFacts, f"_{kind}") for kind in KINDS
+}

@@ -104,7 +104,7 @@ def find_statements(
     where: Sequence[str] | None,
 ) -> Statements:
     """Return the statements of operations; ``where`` as for `fact_draft.FactDraft.add`."""
-    if not any(isinstance(each, Correct | SplitEntity) for each in operations):
+    if {Correct, SplitEntity}.isdisjoint(map(type, operations)):
         return Statements(
             statements=[each.statement for each in operations if isinstance(each, Retain)]
         )

@@ -29,13 +29,14 @@ from recollex_engine.domain.schema import EXTRACT, FORM, THINK
 from recollex_engine.domain.surfaces import PHRASES
 from recollex_engine.domain.zones import zone_of
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
+from recollex_engine.state.chain import NONE
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.entity_draft import EntityDraft
 from recollex_engine.writing.event_draft import EventDraft
 from recollex_engine.writing.fact_record import content_in, filled, same
 from recollex_engine.writing.fact_staging import FactStaging, Plain
 from recollex_engine.writing.name_split import NameSplit
-from recollex_engine.writing.phrase_making import lacks_phrase
+from recollex_engine.writing.phrase_making import has_name
 from recollex_engine.writing.preparation import Prepared
 from recollex_engine.writing.thought_records import form_record, think_record
 from recollex_engine.writing.undoing import former_state
@@ -69,6 +70,8 @@ class FactDraft:
         self._drawn: set[str] = (
             set()
         )  # facts of an `Extract`: the same transaction may archive them
+        # an item of a view takes a third of one of an array
+        self._phrase_head = draft.columns.facts.chains["phrase_entity"].head.data
         self._entities = EntityDraft(self._staging)
         self._events = EventDraft(self._staging)
 
@@ -237,7 +240,7 @@ class FactDraft:
             record["confidence"] = float(operation.confidence)
         if operation.uncertainty is not None:
             record["uncertainty"] = operation.uncertainty
-        if (zone := _zone(operation.object)) is not None:
+        if isinstance(operation.object, datetime) and (zone := zone_of(operation.object)):
             record["zone"] = zone
         if names:
             record["names"] = names
@@ -312,9 +315,13 @@ class FactDraft:
 
     def _name_phrases(self, record: dict[str, Any], embed: bool) -> None:
         """Note the entities of a fact that have no surface yet, and make those of words alone."""
-        phrases = self.draft.phrases
-        for name, entity in (record["subject"], record["object"].get("entity", (None, None))):
-            if name is not None and entity not in phrases and lacks_phrase(self.columns, entity):
+        phrases, head, subject = self.draft.phrases, self._phrase_head, record["subject"]
+        for name, entity in (subject, record["object"].get("entity", subject)):
+            if (
+                (entity >= len(head) or head[entity] == NONE)
+                and entity not in phrases
+                and has_name(self.columns, entity)
+            ):
                 phrases[entity] = name, record, embed
                 if not embed:
                     phrase = {"version": entity, "name": name, **self._staging.plain((name,))}

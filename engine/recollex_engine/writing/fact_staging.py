@@ -6,6 +6,7 @@ from typing import Any
 from recollex_engine.domain.surfaces import EVENTS, FACTS, SURFACE, fact_parts
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.state.chain import NONE
+from recollex_engine.text.entity_table import EntityTable
 from recollex_engine.text.names import fold_name
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.fact_record import content_in, content_of
@@ -26,6 +27,7 @@ class FactStaging:
         self.agent = agent
         self.plain = plain
         self.note: dict[str, str] = {}
+        self._names: EntityTable | None = None  # once there is a name to look up
         self._versions = self.columns.column["fact_id"].count
         self._facts: dict[str, tuple[int, dict[str, Any] | None]] = {}  # looked up, or staged
         self._keys: dict[str, int] = {}  # the numbers of ids
@@ -52,10 +54,12 @@ class FactStaging:
 
     def entity(self, name: str, names: list[tuple[str, str, int]]) -> list[Any]:
         """Return [name, number] of an entity; a new entity is also added to ``names``."""
-        draft = self.draft
-        table = draft.lexicon.names(self.columns)
+        table = self._names
+        if table is None:
+            table = self._names = self.draft.lexicon.names(self.columns)
         entity = table.get(name)
         if entity is None:
+            draft = self.draft
             entity = draft.entities
             draft.entities += 1
             table.add(name, entity)
