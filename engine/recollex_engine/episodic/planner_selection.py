@@ -188,9 +188,13 @@ def _check_touching(held: list[Tenure], span: tuple[int, int]) -> None:
     by the same period, the year 2004, is taken for being at the same time.
     """
     for each in held:
-        for start, end in (each.beginning, each.ending):
-            covers = each.start <= span[0] and each.end >= span[1]
-            if not covers and span[0] <= start and end <= span[1] and (start, end) != span:
+        at_border = each.start <= span[0], each.end >= span[1]
+        for unit, period, is_clear in zip(
+            (each.begins, each.ends), (each.beginning, each.ending), at_border, strict=True
+        ):
+            if is_clear and unit in ("day", "moment"):
+                continue  # it began at the first moment of the period, or before
+            if span[0] <= period[0] and period[1] <= span[1] and period != span:
                 raise OutsideError("the event that it counts from is not known precisely enough")
 
 

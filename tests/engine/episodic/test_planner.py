@@ -139,6 +139,9 @@ OTHER_FACTS = [
     ("Eva", "won", "the Prize", "2004"),
     ("Finn", "won", "the Prize", "2008"),
     ("Eva", "won", "the Prize", "2009"),
+    ("Zoe", "lives in", "Lima", ("1997-01", "2001-03")),
+    ("Zoe", "lives in", "Rome", ("1997", "1997")),
+    ("Zoe", "visited", "Bern", "1997"),
     ("Kim", "mother", "Jane", None),
     ("Jane", "mother", "Ruth", None),
     ("Kim", "employer", "IBM", ("2010", "2012")),
@@ -182,6 +185,7 @@ OTHER_OUTSIDE = {
     "Where is the director of Acme?": "does not say where",
     "Where did Ann live when Dan and Eva won the Prize?": "",
     "Where did Ann live when Eva first won the Prize?": "precisely enough",
+    "Where did Zoe live when Zoe visited Bern?": "precisely enough",
     "How many days ago did Ann visit Cairo first?": "only known by the month",
 }
 
