@@ -116,7 +116,8 @@ class _Piece:
     """Candidates: ``order[first:end]``, or the versions [first, end) if ``order`` is empty.
 
     bounds: of what ``extremes`` must hold. most: how many matching ones are wanted. is_in_order:
-    whether the matching ones are the answer in its order.
+    whether the matching ones are the answer in its order. of: the column whose condition all
+    candidates meet, as they come from its order; "" for none.
     """
 
     order: npt.NDArray[np.uint32]
@@ -127,6 +128,7 @@ class _Piece:
     extremes: npt.NDArray[np.int64] = field(default_factory=lambda: _NO_EXTREMES)
     bounds: Span = (0, 0)
     is_in_order: bool = False
+    of: str = ""
 
     @property
     def size(self) -> int:
@@ -215,7 +217,10 @@ class _Selection:
                 end = first_at_least(values, run.order, greatest + 1)
             if first < end:
                 yield _Piece(
-                    run.order, first, end, end - first, extremes=run.extremes, bounds=bounds
+                    *(run.order, first, end, end - first),
+                    extremes=run.extremes,
+                    bounds=bounds,
+                    of=name,
                 )
 
     def matching(self, piece: _Piece) -> npt.NDArray[np.uint32]:
@@ -227,11 +232,18 @@ class _Selection:
         """Return how many candidates of a piece meet all conditions."""
         return self._select(piece, np.empty(0, np.uint32))
 
+    @property
+    def _of_any_predicate(self) -> npt.NDArray[np.int64]:
+        """The conditions for candidates that all have the predicate."""
+        wanted = self.wanted.copy()
+        wanted[6] = -1
+        return wanted
+
     def _select(self, piece: _Piece, out: npt.NDArray[np.uint32]) -> int:
         bounds = (piece.first, piece.end, piece.backwards, *piece.bounds)
         return select_facts(
             self.view.tables.selected,
-            self.wanted,
+            self._of_any_predicate if piece.of == "fact_predicate" else self.wanted,
             self.subjects,
             self.objects,
             piece.order,

@@ -10,6 +10,8 @@ from recollex_kernels.memories.filters import NONE
 RUN = 64
 """Candidates in the order of a column whose extremes of another column are kept."""
 
+_OPEN = np.int64(2**63 - 1)  # the greatest bound; its negative is the least
+
 Facts: TypeAlias = tuple[U64, I64, I64, U32, U32, U8, I64]
 """Columns of versions: closed by, start, end, subject, predicate, kind and number of the object."""
 
@@ -106,6 +108,7 @@ def select_facts(
     low, high = bounds[3], bounds[4]
     runs, listed = extremes.shape[1], order.shape[0] > 0
     step = -1 if backwards else 1
+    timed = max(start_low, end_low) > -_OPEN or min(start_high, end_high) < _OPEN
     found, room = 0, out.shape[0]
     at = last if backwards else first
     while first <= at <= last and found < most:
@@ -118,13 +121,17 @@ def select_facts(
             v = np.uint64(order[np.uint64(i)]) if listed else np.uint64(i)
             if v >= np.uint64(count):
                 continue
+            if of_predicate >= 0 and predicate[v] != of_predicate:
+                continue
+            if timed:
+                s = start[v]
+                if s < start_low or s > start_high:
+                    continue
+                e = end[v]
+                if e < end_low or e > end_high:
+                    continue
             c = closed[v]
             if c != 0 and c <= op:
-                continue
-            s, e = start[v], end[v]
-            if s < start_low or s > start_high or e < end_low or e > end_high:
-                continue
-            if of_predicate >= 0 and predicate[v] != of_predicate:
                 continue
             if of_kind >= 0 and kind[v] != of_kind:
                 continue
