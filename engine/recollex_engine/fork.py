@@ -14,8 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 from weakref import WeakSet
 
 from recollex_engine.errors import ClosedError
@@ -74,10 +73,14 @@ class cached_property(functools.cached_property[Result]):  # noqa: N801 - as the
     3.14
     """
 
-    def __init__(self, compute: Callable[[Any], Result]) -> None:
-        super().__init__(compute)
-        # Python 3.11 enters it, later versions ignore it.
-        self.lock: nullcontext[None] = nullcontext()
+    if not TYPE_CHECKING:  # a type checker knows the functions of its parent
+
+        def __get__(self, instance, owner=None):
+            """Compute the value, and keep it where it is found before this is called."""
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
 
 class ThreadPool:
