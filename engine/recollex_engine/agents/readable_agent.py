@@ -153,9 +153,11 @@ class ReadableAgent(ABC):
         view = self.view()
         if view is None:
             return FactView.empty(world)
-        columns = view.columns
-        op = view.op if recorded is None else self.op_at(recorded)
-        last = self._facts
+        return self.facts_of(view, view.op if recorded is None else self.op_at(recorded), world)
+
+    def facts_of(self, view: View, op: int, world: int | None) -> FactView:
+        """Return the facts after an operation of a view, and as of a time of the world."""
+        columns, last = view.columns, self._facts
         if last is not None and (last.columns, last.op, last.world) == (columns, op, world):
             return last
         self._facts = found = FactView(columns, op, world)

@@ -60,13 +60,15 @@ class MemoryGraph:
         if view is None or view.columns.settings is None:
             return None
         now = cut.recorded_at if isinstance(cut, Cut) else cut.clock()
-        return cls(cut, view, cut.facts(None, world), cut.is_past, now)
+        return cls(cut, view, cut.facts_of(view, view.op, world), cut.is_past, now)
 
     @cached_property
     def costs(self) -> Costs:
         """The tokens of lines, by the agent's counter."""
-        counter = self.agent.counter()
-        return costs_of(counter, self.agent.counting.costs(counter.name))
+        settings, counting = self.view.columns.settings, self.agent.counting
+        assert settings is not None  # a graph is of an agent that holds something
+        counter = counting.counter(settings.counter)
+        return costs_of(counter, counting.costs(counter.name))
 
     def asked(self, query: str, vector: npt.NDArray[np.float32] | None = None) -> Asked:
         """Return a question to the surfaces; without a vector the words alone are searched."""
