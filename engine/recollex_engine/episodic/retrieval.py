@@ -108,10 +108,11 @@ def _gists(
     if not graph.view.memories:
         return []
     found = arm(graph.gists(window), SPARE * limit)
-    memories = found.memories.tolist()
-    replaced = set(graph.sources(memories))
-    kept = [place for place, memory in enumerate(memories) if memory not in replaced][:limit]
-    ranking = Ranking(found.memories[kept], found.scores[kept].astype(np.float64), {})
+    memories, scores = found.memories, found.scores
+    if replaced := graph.sources(memories.tolist()):
+        kept = np.isin(memories, replaced, invert=True)
+        memories, scores = memories[kept], scores[kept]
+    ranking = Ranking(memories[:limit], scores[:limit].astype(np.float64), {})
     return read_memories(graph.view, ranking.memories, ranking)
 
 

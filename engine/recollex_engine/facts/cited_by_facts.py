@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from recollex_engine.domain.intervals import Span
 from recollex_engine.facts.fact_view import FactView
-from recollex_engine.facts.surface_arms import Asked, Mask, SurfaceArms
-from recollex_engine.ranking.arms import places_of_runs
+from recollex_engine.facts.surface_arms import Asked, SurfaceArms
+from recollex_engine.ranking.arms import Mask, places_of_runs
 from recollex_engine.ranking.fusion import Cited
 from recollex_engine.state.view import View
 

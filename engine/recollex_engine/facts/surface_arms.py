@@ -18,37 +18,20 @@ from recollex_engine.domain.intervals import OPEN_START, Span
 from recollex_engine.facts.episodes import read_episode
 from recollex_engine.facts.events import EPISODE, EVENT, archived, event_visible_at
 from recollex_engine.facts.fact_view import FactView
+from recollex_engine.facts.surface_vectors import SurfaceVectors
 from recollex_engine.fork import cached_property
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import (
-    ANY_COSINE,
-    CASCADE_ROWS,
-    K1,
-    LIKELY,
-    LIKELY_EACH,
-    NO_SHARES,
-    SCORED,
-    SCORED_EACH,
-    UNBOUNDED,
-    ArmList,
-    B,
-)
+from recollex_engine.ranking.arms import ANY_COSINE, K1, NO_SHARES, UNBOUNDED, ArmList, B, Mask
 from recollex_engine.ranking.scratch import WordScratch
-from recollex_engine.state.surfaces import Surfaces, SurfaceWords
+from recollex_engine.state.surfaces import SurfaceWords
 from recollex_engine.state.tail import TailPostings
 from recollex_engine.text.analyzer import Analyzer
-from recollex_kernels.vectors.cascade import cascade_of_rows, cascade_top
-from recollex_kernels.vectors.nearest import best_of_rows, scan_top
 from recollex_kernels.words.bm25 import Forward, Weights, scores_of
 from recollex_kernels.words.keyword import search_words
 from recollex_kernels.words.segments import places
 
 KINDS = ("fact", "event", "episode", "entity")
 """The kinds of things that have surfaces."""
-SCANNED_FROM = 256
-"""Fewer vectors are compared without a look at their codes."""
-
-Mask = npt.NDArray[np.uint8]
 
 
 class _Index(NamedTuple):
@@ -70,15 +53,14 @@ class _Admitted:
     """What a view admits of so many surfaces of some kinds.
 
     population: how many. mean: the words that these have on average. index: made by the first
-    search of words. every: whether those of them that have vectors are all of their kind, found by
-    the first search of vectors.
+    search of words. vectors: made by the first search of vectors.
     """
 
     allowed: Mask
     population: int
     mean: float
     index: _Index | None = None
-    every: bool | None = None
+    vectors: SurfaceVectors | None = None
 
 
 _shown: WeakKeyDictionary[FactView, dict[tuple[object, ...], _Admitted]] = WeakKeyDictionary()
@@ -281,75 +263,15 @@ class SurfaceArms:
         """Return the arm's list: the nearest surfaces by cosine; empty without a vector."""
         if self.asked.vector is None:
             return ArmList.empty()
-        return nearest(
-            *(self.surfaces, self.rows, self.view.columns.dimension, self.allowed),
-            *(self.asked.vector, ANY_COSINE, budget),
-            exact=self.asked.exact,
-            kind=self._only,
-            every=self._every(),
-        )
-
-    def _every(self) -> bool:
-        """Return whether all vectors of the one kind are allowed; False if several kinds are."""
         admitted = self._admitted
-        if admitted.every is None:
-            admitted.every = False
-            if self._only is not None:
-                own = self.surfaces.with_vectors(self.rows)
-                own = own[self.kind[own] == self._only]
-                admitted.every = bool(self.allowed[own].all())
-        return admitted.every
-
-
-def nearest(
-    surfaces: Surfaces,
-    held: int,
-    dimension: int,
-    allowed: Mask,
-    query: npt.NDArray[np.float32],
-    floor: float,
-    budget: int,
-    *,
-    exact: bool = False,
-    kind: int | None = None,
-    every: bool = False,
-) -> ArmList:
-    """Return the allowed ones of the first ``held`` surfaces that are nearest to a vector.
-
-    They reach a cosine of ``floor``; ``budget`` of them at most. exact: compare every vector.
-    kind: the number in `SURFACE_KINDS` of all that are allowed; None if several kinds are. every:
-    whether all of that kind are known to be allowed.
-    """
-    if not held:
-        return ArmList.empty()
-    own = surfaces.with_vectors(held)
-    rows = len(own)
-    if not rows:
-        return ArmList.empty()
-    vectors, codes = surfaces.vectors(rows, dimension), surfaces.four_bits(rows, dimension)
-    if rows < SCANNED_FROM:
-        numbers = surfaces.first_row(rows)[:rows]
-        found, near, scores = best_of_rows(vectors, numbers, own, allowed, query, floor, budget)
-    elif exact or rows <= CASCADE_ROWS:
-        first = surfaces.first_vector(held)
-        found, near, scores = scan_top(
-            *(vectors, codes, 0, rows, own, first, allowed, query, floor, budget)
+        if admitted.vectors is None:
+            dimension = self.view.columns.dimension
+            admitted.vectors = SurfaceVectors(
+                self.surfaces, self.rows, dimension, self.allowed, self._only
+            )
+        return admitted.vectors.nearest(
+            self.asked.vector, ANY_COSINE, budget, exact=self.asked.exact
         )
-    else:
-        sizes = max(LIKELY, LIKELY_EACH * budget), SCORED + int(SCORED_EACH * budget)
-        if kind is None:
-            signs, first = surfaces.one_bit(rows, dimension), surfaces.first_vector(held)
-            found, near, scores = cascade_top(
-                *(vectors, codes[0], codes[1], signs, 0, rows, own),
-                *(first, allowed, query, floor, budget, *sizes),
-            )
-        else:
-            places, of, signs = surfaces.of_kind(kind, rows, dimension)
-            found, near, scores = cascade_of_rows(
-                *(vectors, codes[0], codes[1], signs, places, of, every, own),
-                *(allowed, query, floor, budget, *sizes),
-            )
-    return ArmList(found, scores, near)
 
 
 _scratch = WordScratch()

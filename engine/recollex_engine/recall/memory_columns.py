@@ -236,7 +236,7 @@ class MemoryColumns:
     @cached_property
     def trust(self) -> list[int]:
         """The numbers of their levels of trust; 0 without a source."""
-        return self._values("trust")
+        return self._values("trust") if self._gathered[3] & TRUST else [0] * len(self)
 
     @cached_property
     def tokens(self) -> list[int]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from recollex_engine.domain.fact_schema import SURFACE_KINDS
 from recollex_engine.domain.gists import SYNONYMY
 from recollex_engine.domain.schema import PLACEHOLDER
-from recollex_engine.facts.surface_arms import nearest
+from recollex_engine.facts.surface_vectors import SurfaceVectors
 from recollex_engine.log.format import decode_bytes
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
@@ -65,7 +65,7 @@ def _synonyms(
     columns: Columns, new: npt.NDArray[np.float32], entities: Sequence[int]
 ) -> list[Synonyms]:
     """Return the best earlier phrases of each new one, of those recorded and those before it."""
-    found = [dict(_recorded(columns, query)) for query in read_only(new)]
+    found = _recorded(columns, read_only(new))
     for first in range(0, len(new), _TOGETHER):
         part = new[first : first + _TOGETHER]
         near = part @ new[: first + len(part)].T
@@ -81,15 +81,14 @@ def _synonyms(
     ]
 
 
-def _recorded(columns: Columns, query: npt.NDArray[np.float32]) -> Synonyms:
-    """Return the recorded phrases that are nearest to a vector."""
+def _recorded(columns: Columns, new: npt.NDArray[np.float32]) -> list[dict[int, float]]:
+    """Return the recorded phrases that are nearest to each vector, with their similarities."""
     surfaces = columns.surfaces
-    held = surfaces.rows
-    near = nearest(
-        *(surfaces, held, columns.dimension, surfaces.phrases(held)),
-        *(query, SYNONYMY, LIMIT + 1),
-        kind=SURFACE_KINDS.index("entity"),
-        every=True,
-    )
-    version = surfaces.array("version")
-    return list(zip(version[near.memories].tolist(), near.scores.tolist(), strict=True))
+    held, version = surfaces.rows, surfaces.array("version")
+    allowed, kind = surfaces.phrases(held), SURFACE_KINDS.index("entity")
+    vectors = SurfaceVectors(surfaces, held, columns.dimension, allowed, kind, every=True)
+    lists = [vectors.nearest(query, SYNONYMY, LIMIT + 1) for query in new]
+    return [
+        dict(zip(version[near.memories].tolist(), near.scores.tolist(), strict=True))
+        for near in lists
+    ]

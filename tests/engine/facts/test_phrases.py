@@ -6,6 +6,7 @@ import pytest
 
 import recollex
 from recollex_engine.errors import UnknownIdError
+from recollex_engine.facts.surface_vectors import SurfaceVectors
 from recollex_engine.writing import phrase_making
 from tests.bindings.word_vectors import WordVectors
 
@@ -127,13 +128,13 @@ def test_without_a_model_they_have_words_alone(tmp_path):
 
 
 def test_phrases_are_compared_by_the_search_that_recalls_compile(alice, monkeypatch):
-    search, writable = phrase_making.nearest, set()
+    search, writable = SurfaceVectors.nearest, set()
 
-    def nearest(surfaces, held, dimension, allowed, query, *limits, **options):
+    def nearest(vectors, query, *limits, **options):
         writable.add(query.flags.writeable)
-        return search(surfaces, held, dimension, allowed, query, *limits, **options)
+        return search(vectors, query, *limits, **options)
 
-    monkeypatch.setattr(phrase_making, "nearest", nearest)
+    monkeypatch.setattr(SurfaceVectors, "nearest", nearest)
     alice.facts.add("Ann", "leads", "the maps team")
     alice.facts.add("Ann", "leads", "the maps team here")
     assert writable == {False}

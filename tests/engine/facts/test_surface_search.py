@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex_engine.domain.surfaces import fact_parts, surface_of
-from recollex_engine.facts.surface_arms import SCANNED_FROM
 from recollex_engine.facts.surface_search import FRESH, HALVED
+from recollex_engine.facts.surface_vectors import SCANNED_FROM
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.small_stores import CERTAIN, SIMILARITY, certainty, smallness

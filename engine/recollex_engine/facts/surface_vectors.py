@@ -1,0 +1,85 @@
+"""The vectors of surfaces, and which of them are the nearest to another vector."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.ranking.arms import (
+    CASCADE_ROWS,
+    LIKELY,
+    LIKELY_EACH,
+    SCORED,
+    SCORED_EACH,
+    ArmList,
+    Mask,
+)
+from recollex_engine.state.surfaces import Surfaces
+from recollex_kernels.vectors.cascade import cascade_of_rows, cascade_top
+from recollex_kernels.vectors.nearest import best_of_rows, scan_top
+
+SCANNED_FROM = 256
+"""Fewer vectors are compared without a look at their codes."""
+
+
+class SurfaceVectors:
+    """The vectors of the allowed ones of the first ``held`` surfaces, as kernels take them.
+
+    kind: the number in `SURFACE_KINDS` of all that are allowed; None if several kinds are. every:
+    whether all of that kind are allowed; None to find out, a byte for each.
+
+    Threads: may be shared.
+    """
+
+    def __init__(
+        self,
+        surfaces: Surfaces,
+        held: int,
+        dimension: int,
+        allowed: Mask,
+        kind: int | None = None,
+        every: bool | None = None,
+    ) -> None:
+        self._surfaces, self._held, self._allowed = surfaces, held, allowed
+        self._of = of = surfaces.with_vectors(held) if held else np.empty(0, np.uint32)
+        self._cascade: tuple[Callable[..., Any], tuple[object, ...]] | None = None
+        if not len(of):
+            return
+        rows = len(of)
+        self._vectors = vectors = surfaces.vectors(rows, dimension)
+        self._codes = codes = surfaces.four_bits(rows, dimension)
+        if rows <= CASCADE_ROWS:
+            return
+        coded = vectors, codes[0], codes[1]
+        if kind is None:
+            signs, first = surfaces.one_bit(rows, dimension), surfaces.first_vector(held)
+            self._cascade = cascade_top, (*coded, signs, 0, rows, of, first, allowed)
+        else:
+            places, own, signs = surfaces.of_kind(kind, rows, dimension)
+            whole = bool(allowed[own].all()) if every is None else every
+            self._cascade = cascade_of_rows, (*coded, signs, places, own, whole, of, allowed)
+
+    def nearest(
+        self, query: npt.NDArray[np.float32], floor: float, budget: int, *, exact: bool = False
+    ) -> ArmList:
+        """Return the allowed surfaces that are nearest to a vector.
+
+        They reach a cosine of ``floor``; ``budget`` of them at most. exact: compare every vector.
+        """
+        rows, of, allowed = len(self._of), self._of, self._allowed
+        if not rows:
+            return ArmList.empty()
+        if rows < SCANNED_FROM:
+            every = self._surfaces.first_row(rows)[:rows]
+            found = best_of_rows(self._vectors, every, of, allowed, query, floor, budget)
+        elif exact or self._cascade is None:
+            first = self._surfaces.first_vector(self._held)
+            held = self._vectors, self._codes, 0, rows, of, first, allowed
+            found = scan_top(*held, query, floor, budget)
+        else:
+            search, given = self._cascade
+            sizes = max(LIKELY, LIKELY_EACH * budget), SCORED + int(SCORED_EACH * budget)
+            found = search(*given, query, floor, budget, *sizes)
+        memories, near, scores = found
+        return ArmList(memories, scores, near)
