@@ -52,10 +52,6 @@ def read_window(
                 f"{name}_operator must be one of {', '.join(COMPARISONS)}, got {operator!r:.80}"
             )
         if given is None or given == "":
-            if operator != (END_OPERATOR if is_end else START_OPERATOR):
-                raise InputError(
-                    f"{name}_operator {operator!r} needs a {name}_time to compare with"
-                )
             continue
         admitted = _read(given, f"{name}_time", str(operator), is_end, now, locale)
         box &= Box(end=admitted) if is_end else Box(start=admitted)

@@ -298,12 +298,6 @@ def test_what_is_unknown_is_said(alice):
     assert find("Ann", offset=9).note.startswith("offset 9 is beyond the last of ")
 
 
-def test_an_operator_needs_a_time(alice):
-    for name in ("start", "end"):
-        with pytest.raises(InputError, match=f"{name}_operator 'lt' needs a {name}_time"):
-            alice.tools.find_entity_contexts("Ann", **{f"{name}_operator": "lt"})
-
-
 @pytest.mark.parametrize("idle", [True, False])
 def test_facts_that_another_thread_seeks_are_those_of_this_one(alice, monkeypatch, idle):
     with alice.transaction() as tx:
