@@ -163,6 +163,16 @@ def test_tokens_are_a_budget(tmp_path: Path, most: int) -> None:
 
 
 @needs_llm
+def test_too_few_tokens_for_a_step_are_no_refusal(tmp_path: Path) -> None:
+    with asking(tmp_path, calls(FINAL)) as (ann, told):
+        found = ann.investigate(QUESTION, max_tokens=2_000)
+        assert (found.text, found.by, found.refused, found.calls) == ("Rome", "planner", False, 0)
+        assert found.error == "max_tokens=2000 leave no room for a first step"
+        found = ann.investigate(QUESTION, max_tokens=2_000, planner="off")
+        assert (found.text, found.refused, told.asked) == (None, False, [])
+
+
+@needs_llm
 def test_a_refusal(tmp_path: Path) -> None:
     with asking(tmp_path, calls(FINAL, answer="No information available.")) as (ann, told):
         found = ann.investigate(QUESTION)

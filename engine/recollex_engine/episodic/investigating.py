@@ -257,9 +257,12 @@ def _call(
 def _answer(search: _Search) -> tuple[str | None, tuple[Message, ...], str | None]:
     """Return the answer from what was found, the request for it, and why there is none.
 
-    Where no tool has returned anything, the model is not asked: the answer is a refusal.
+    Where no tool has returned anything, the model is not asked: the answer is a refusal. If the
+    tokens do not suffice for one call, nothing was searched, and that is no refusal.
     """
     evidence = search.evidence
+    if search.stopped == "tokens" and not search.steps:
+        return None, (), f"max_tokens={search.inquiry.max_tokens} leave no room for a first step"
     counted = any(step.count is not None for step in search.steps)
     if not evidence.gists and not evidence.facts and not counted:
         return None, (), None
