@@ -14,6 +14,7 @@ from recollex.mcp.memory_tools import MemoryTools
 from recollex.mcp.prompts import INSTRUCTIONS, Prompts, PromptServer
 from recollex.mcp.reference_tools import ReferenceTools
 from recollex.mcp.resources import Resources
+from recollex.mcp.strict_server import StrictServer
 
 
 def make_server(
@@ -28,7 +29,7 @@ def make_server(
     read_only: only tools that read. reference: the nine tools of the reference memory server
     instead of ours. source: of what is retained, see `recollex.Agent.retain`.
     """
-    server = PromptServer(
+    server = (PromptServer if reference else StrictServer)(
         "recollex",
         title="recollex",
         version=VERSION,

@@ -62,10 +62,28 @@ def test_errors_name_the_bound_and_the_value(tmp_path: Path) -> None:
             ("recall", {"query": "a" * 20_001}, "20,001"),
             ("recall", {"query": ""}, "query"),
             ("retain", {"text": ""}, "text"),
+            (
+                "retain",
+                {"text": "a", "tag": "b"},
+                "retain has no argument 'tag', did you mean 'tags'",
+            ),
+            (
+                "find_entity_contexts",
+                {"subjct": "Ann"},
+                "did you mean 'subject'? It takes subject,",
+            ),
             ("retain", {"text": "a", "network": "dreams"}, "'world', 'agent' or 'opinion'"),
         ):
             said = (await called(client, tool, **arguments))["error"]
             assert expected in said.replace("20001", "20,001"), (tool, said)
+
+    talk(tmp_path, work)
+
+
+def test_schemas_admit_no_further_arguments(tmp_path: Path) -> None:
+    async def work(client: Any) -> None:
+        tools = (await client.list_tools()).tools
+        assert tools and not any(tool.input_schema["additionalProperties"] for tool in tools)
 
     talk(tmp_path, work)
 
