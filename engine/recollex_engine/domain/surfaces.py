@@ -31,6 +31,7 @@ version, the field that holds its surface."""
 PHRASES = "phrases"
 """The field of the record of a fact that holds the surfaces of the entities it names first."""
 
+_MEMO_DAYS = 65_536
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -134,11 +135,21 @@ def _span_parts(start: int, end: int) -> tuple[str, ...]:
     return ("since", first) if end == OPEN_END else (first, "to", _day(end // DAY))
 
 
-@lru_cache(maxsize=65_536)
-def _day(number: int) -> str:
-    """Return a day in words, by its number since 1970: many facts share one."""
-    return _date(from_micros(number * DAY))
-
-
 def _date(at: datetime) -> str:
     return f"{at:%B} {at.day}, {at.year}"
+
+
+class _Days(dict[int, str]):
+    """Cache: a day's number since 1970 -> the day in words. Bounded: many facts share one.
+
+    `lru_cache` keeps an order, so a hit touches two more entries, which lie far away.
+    """
+
+    def __missing__(self, number: int) -> str:
+        if len(self) >= _MEMO_DAYS:
+            self.clear()
+        self[number] = day = _date(from_micros(number * DAY))
+        return day
+
+
+_day = _Days().__getitem__

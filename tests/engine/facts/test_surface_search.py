@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex
+from recollex_engine.domain import surfaces
 from recollex_engine.domain.surfaces import fact_parts, surface_of
 from recollex_engine.facts.surface_search import FRESH, HALVED
 from recollex_engine.facts.surface_vectors import SCANNED_FROM
@@ -348,3 +349,10 @@ def test_the_texts_of_all_kinds_of_objects():
         content["valid"] = span
         assert surface_of("upsert_edge", content) == f"Ann lives In Oslo, {said}"
         assert " ".join(fact_parts(content)) == f"Ann lives In Oslo {said}"
+
+
+def test_only_so_many_days_are_kept_in_words(monkeypatch):
+    monkeypatch.setattr(surfaces, "_MEMO_DAYS", 3)
+    days = surfaces._Days()
+    told = [days[number % 7] for number in range(20)]
+    assert told == [f"January {number % 7 + 1}, 1970" for number in range(20)] and len(days) <= 3
