@@ -318,7 +318,7 @@ class Dictionary:
         self._missing = set()  # before strings leave `_known`
         self._known = {
             string: number
-            for string, number in list(self._known.items())
+            for string, number in self._known.copy().items()  # readers add to it meanwhile
             if number < looked_up or number >= index.count
         }
         self._cached = self._cached if looked_up else 0
