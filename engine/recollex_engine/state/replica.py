@@ -322,7 +322,7 @@ class Replica:
         operations = [operation for each in transactions for operation in each.operations]
         known = self.columns.rows
 
-        def rows(first: int, end: int) -> npt.NDArray[np.uint16]:
+        def rows(first: int, end: int) -> "npt.NDArray[np.uint16]":  # a str costs nothing a call
             return self.rows_of_file(first, end) if vectors is None or first < known else vectors
 
         apply(self.columns, operations, rows, check=vectors is None)

@@ -302,9 +302,12 @@ class Draft:
         return sum(1 for _ in islice(together, FULL_COMPANY))
 
     def _last_seen(self, entity: int) -> int:
-        for memory in self._mentions(entity):
-            return int(self.columns.array("said_at")[memory])
-        return -(2**62)
+        columns = self.columns
+        entry = columns.mentions.head.item(entity) if entity < columns.entities else NONE
+        if entry == NONE:
+            return -(2**62)
+        memory = columns.column["mention_memory"].buffer.item(entry)
+        return int(columns.column["said_at"].buffer.item(memory))
 
     def _number_words(self, prepared: Prepared, payload: dict[str, Any]) -> None:
         number = self.lexicon.numbers.get
