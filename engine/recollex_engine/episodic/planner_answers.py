@@ -18,6 +18,7 @@ from recollex_engine.episodic.planner_selection import (
     anchored,
     bounded,
     check_order,
+    check_state,
     matching,
     of_now,
     part_of,
@@ -77,6 +78,7 @@ def _turned(pattern: Pattern, view: FactView) -> Pattern:
 def _which(form: Form, view: FactView, now: int) -> Found:
     known = matching(form.pattern, view)
     chosen = bounded(known, form, view, now)
+    check_state(known, chosen, form)
     if form.anchor is not None:
         chosen = anchored(chosen, form, view)
     part = part_of(form)
@@ -169,6 +171,9 @@ def _count(form: Form, view: FactView, now: int) -> Found:
         [each for each in chosen if getattr(each, part_of(form)) not in form.others], form, view
     )
     count = len(named.values)
+    own = form.kind and stem(form.kind) in {stem(str(each).split()[-1]) for each in named.values}
+    if own and count != len(chosen):  # "how many prizes", and two of the Prize
+        raise OutsideError(f"{form.kind!r} may count each name once or each time")
     return Found((count,), str(count), named.facts, named.notes)
 
 
@@ -237,6 +242,8 @@ def _whether(form: Form, view: FactView, now: int) -> Found:
     if not all(known):
         return Found((), "", (), form.notes)
     chosen = [bounded(each, form, view, now) for each in known]
+    for all_of, some in zip(known, chosen, strict=True):
+        check_state(all_of, some, form)
     if form.is_present and not form.times:
         chosen = [of_now(each, form, now) for each in chosen]
     shown = [tenure for each in (chosen if any(chosen) else known) for tenure in each]

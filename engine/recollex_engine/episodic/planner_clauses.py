@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, Pattern
 from recollex_engine.episodic.planner_predicates import LOOSE, PREPOSITIONS, Mention, Wording
-from recollex_engine.episodic.planner_tense import is_present
+from recollex_engine.episodic.planner_tense import is_present, is_state
 from recollex_engine.episodic.planner_tokens import Token
 from recollex_engine.episodic.planner_words import KINDS, NO_NOUNS
 
@@ -82,9 +82,8 @@ def split(tokens: Sequence[Token]) -> tuple[list[Token], list[tuple[Token, list[
             continue
         opens = all(each.cue in ("", "direct", ",") and each.kind == "cue" for each in main)
         after = _end_of_clause(tokens, place, opens)
-        if main and main[-1].cue == "direct":
-            main.pop()
-        others.append((token, list(tokens[place + 1 : after])))
+        near = [main.pop()] if main and main[-1].cue == "direct" else []
+        others.append((token, [*near, *tokens[place + 1 : after]]))
         place = after
     return main, others
 
@@ -144,6 +143,7 @@ def read_clause(
         place = next(i for i, each in enumerate(kept) if each.kind == "predicate")
         clause.pattern = _pattern(clause, kept, place)
         clause.is_present = is_present(kept, place)
+        clause.plural = clause.plural or kept[place].is_plural_noun
     return clause
 
 
@@ -260,6 +260,10 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
     asks_where = asked is not None and any(each.cue == "where" for each in kept)
     if asks_where and (asked == SUBJECT or not wordings[0].names_a_place):
         raise OutsideError(f"{wordings[0].predicate} does not say where")
+    is_noun = wordings[0].is_noun_itself(kept[place].text.lower()) and any(
+        each.cue in ("of", "'s", "as") for each in kept
+    )
+    lasting = is_state(kept, place)
     return Pattern(
         wordings,
         None if subject is None else subject.name,
@@ -267,8 +271,8 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
         given is not None and given.literal,
         asked,
         mention.begins or _is_act(wordings[0], mention, kept),
-        wordings[0].is_noun_itself(kept[place].text.lower())
-        and any(each.cue in ("of", "'s", "as") for each in kept),
+        (lasting and not wordings[0].preposition) or is_noun,
+        lasting,
     )
 
 

@@ -158,7 +158,8 @@ def _anchor(main: Clause, sub: Clause | None) -> Anchor | None:
         if sub.pattern.begins:
             edge = "start"
     pick = next(iter(_PICKS & sub.cues.keys()), "")
-    is_direct = not (main.plural or "all" in main.cues) or "direct" in main.cues
+    several = main.plural or not main.cues.keys().isdisjoint(("all", "how_many", "how_often"))
+    is_direct = "direct" in main.cues.keys() | sub.cues.keys() or not several
     return Anchor(relation, event, edge, is_direct, pick, sub.number)
 
 

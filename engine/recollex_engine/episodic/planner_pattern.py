@@ -12,6 +12,7 @@ class Pattern:
     """Facts of predicates; subject and object: given names. asked: the other part, if one is.
 
     is_either: of "the spouse of Ann" it is not known whether Ann is the subject or the object.
+    is_state: of what was done it asks whether it lasted: "was Ann married in 2010?".
     """
 
     wordings: tuple[Wording, ...]
@@ -21,6 +22,7 @@ class Pattern:
     asked: str | None = None
     begins: bool = False
     is_either: bool = False
+    is_state: bool = False
 
     def turned(self) -> "Pattern":
         """Return the pattern with subject and object changed over."""

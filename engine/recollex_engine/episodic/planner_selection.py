@@ -96,6 +96,12 @@ def of_now(chosen: list[Tenure], form: Form, now: int) -> list[Tenure]:
     return held
 
 
+def check_state(known: list[Tenure], chosen: list[Tenure], form: Form) -> None:
+    """Raise `OutsideError` if a state is asked for, and the facts say what was done."""
+    if form.pattern.is_state and known and not chosen and all(map(_is_point, known)):
+        raise OutsideError("it asks what was so, and the facts say what was done at some time")
+
+
 def _is_point(tenure: Tenure) -> bool:
     return tenure.begins != "moment" and tenure.beginning == tenure.ending
 

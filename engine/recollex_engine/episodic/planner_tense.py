@@ -1,4 +1,4 @@
-"""Does a clause ask about the present? "Who lives in Rome?" does, "Who lived in Rome?" does not."""
+"""Is a clause about the present? "Who lives in Rome?" is, "Who lived in Rome?" is not."""
 
 from collections.abc import Sequence
 
@@ -7,6 +7,7 @@ from recollex_engine.episodic.planner_tokens import Token
 
 _PRESENT = frozenset(("is", "are", "am", "does", "do"))
 _PAST = frozenset(("was", "were", "did", "has", "have", "had", "been"))
+_BEING = frozenset(("is", "are", "am", "was", "were", "been"))
 _OPENS_CLAUSE = frozenset(("that", "who", "whom", "which", "where", "whose", "the", "a", "an"))
 """After these a verb has a clause of its own: "What is the city that Ann visited?" is past."""
 _ALIKE_WORDS = "put read let set hit cut cost hurt quit shut spread beat bet cast burst split"
@@ -35,6 +36,15 @@ def is_present(tokens: Sequence[Token], place: int) -> bool:
     return ruling in _PRESENT
 
 
+def is_state(tokens: Sequence[Token], place: int) -> bool:
+    """Return whether a clause is about what was done as a state: "was Ann married in 2010?"."""
+    predicate = tokens[place]
+    before = _words(tokens[:place])
+    is_done = predicate.is_verb and not any(each.cue == "by" for each in tokens)
+    verb = predicate.text.split()[0].lower()
+    return is_done and _last_auxiliary(before) in _BEING and _is_past_form(verb)
+
+
 def _last_auxiliary(words: Sequence[str]) -> str:
     return next((word for word in reversed(words) if word in _PRESENT | _PAST), "")
 
@@ -54,5 +64,8 @@ def _words(tokens: Sequence[Token]) -> list[str]:
 
 def _is_present_form(verb: str, before: Sequence[str]) -> bool:
     is_noun = bool(before) and before[-1] in _NOUN_AFTER
-    is_past = verb.endswith("ed") or verb in IRREGULAR or verb in _ALIKE
-    return not (is_noun or is_past)
+    return not (is_noun or verb in _ALIKE or _is_past_form(verb))
+
+
+def _is_past_form(verb: str) -> bool:
+    return verb.endswith("ed") or verb in IRREGULAR

@@ -84,6 +84,14 @@ class Token:
         return self.mention is not None and self.mention.wordings[0].kind == "verb"
 
     @property
+    def is_plural_noun(self) -> bool:
+        """Whether it names a predicate in the plural: the directors of a firm."""
+        if self.mention is None or self.is_verb:
+            return False
+        last = self.text.split()[-1].lower()
+        return bool(re.search("[^s]s$", last)) and last not in self.mention.wordings[0].predicate
+
+    @property
     def is_having(self) -> bool:
         """Whether it is a form of "have"."""
         return self.kind == "cue" and self.lower in HAVING
