@@ -188,6 +188,7 @@ def _take_kind(clause: Clause, kept: Sequence[Token], place: int, token: Token) 
         fits = fits and skipped[-1].cue in ("first", "last", "nth", "distinct")
     if (
         not fits
+        or token.text.isdigit()
         or clause.kind
         or noun in ("noun", "owned")
         or (follows and follows.kind == "unknown")
@@ -202,6 +203,8 @@ def _check_places(kept: Sequence[Token]) -> None:
         follows = kept[place + 1]
         if token.cue in ("how_many", "distinct") and follows.is_verb:  # "how many visits"
             raise OutsideError(f"I cannot count {follows.text!r}, only who or what")
+        if token.cue == "all" and follows.kind == "time":  # "every month of 2004"
+            raise OutsideError(f"I cannot read {token.text!r} of {follows.text!r}")
         if token.cue not in ("start", "end", "stay") or token.kind != "cue":
             continue
         noun = follows.mention is not None and not follows.is_verb
@@ -370,6 +373,7 @@ def _of_noun(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | N
     if given is None and having and (owned or len(names) == 1):
         has_main = [i for i in having if i + 1 >= len(kept) or kept[i + 1].lower != "been"]
         near = [i for i in names if has_main and abs(i - has_main[0]) <= 2]
+        near = [i for i in near if all(each.cue != "as" for each in kept[i + 1 : i + 2])]
         given = near[-1] if near else None
     rest = [i for i in names if i != given]
     if len(rest) > 1:

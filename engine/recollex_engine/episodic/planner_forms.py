@@ -73,6 +73,8 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
     """Return the form of a question. Raises `OutsideError`; ``known``: predicates, to name some."""
     words, subordinate = split(tokens)
     main = read_clause(words)
+    if any(each.lower == "then" for each in words) and not (main.times or subordinate):
+        raise OutsideError("it does not say when 'then' is")
     left_out = [tokens for marker, tokens in subordinate if marker.cue == "besides"]
     clauses = [
         read_clause(tokens, marker.cue) for marker, tokens in subordinate if marker.cue != "besides"

@@ -68,6 +68,8 @@ def bounded(chosen: list[Tenure], form: Form, view: FactView, now: int) -> list[
         chosen = _at_edge(chosen, time, form.edge) if form.edge else _within(chosen, time, now)
     if form.edge == "end" and not form.times:
         return _ended(chosen, now)
+    if not form.edge and form.name != "count":
+        _check_lasting(chosen, form, now)
     return chosen
 
 
@@ -121,6 +123,20 @@ def _within(chosen: list[Tenure], time: Token, now: int) -> list[Tenure]:
     if len(held) != len(over):
         raise OutsideError(f"some {word} {time.text!r}, and were not over or had begun by then")
     return held
+
+
+def _check_lasting(held: list[Tenure], form: Form, now: int) -> None:
+    """Raise `OutsideError` for a state that did not last until a time, or since then until now.
+
+    "Until 2010" may ask for what ended in 2010, or for all that was so by then.
+    """
+    for time in form.times:
+        for each in held:
+            start, end = time.named
+            ended = start < each.ending[1] and each.ending[0] < end
+            lasts = start < each.beginning[1] and each.beginning[0] < end and each.end > now
+            if not _is_point(each) and not {"until": ended, "since": lasts}.get(time.reach, True):
+                raise OutsideError(f"some did not last {time.text!r}")
 
 
 def _at_edge(chosen: list[Tenure], time: Token, edge: str) -> list[Tenure]:

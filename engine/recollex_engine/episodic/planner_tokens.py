@@ -44,6 +44,7 @@ around about circa roughly approximately ca early mid middle late end beginning 
 """
 _ROUGH = frozenset(_ROUGH_WORDS.split())
 """With these words a time is not exact."""
+_BOUND = re.compile(r"^\w+\s+(?:to\s+)?", re.I)
 _REACHING = {
     **dict.fromkeys(("before", "prior"), "before"),
     **dict.fromkeys(("after", "following"), "after"),
@@ -57,7 +58,8 @@ class Token:
     """A piece of a question. text: as it stands there.
 
     name: of the entity, as the view calls it, or a text that is an object. span: of a time, in
-    microseconds; reach: "before", "after", "since" or "until" where the time is only a bound.
+    microseconds; reach: "before", "after", "since" or "until" where the time is only a bound, and
+    named: the time itself.
     cue: see `planner_words`; number: of an ordinal. lower: the single word. note: what was assumed.
     """
 
@@ -69,6 +71,7 @@ class Token:
     literal: bool = False
     span: tuple[int, int] = (0, 0)
     reach: str = ""
+    named: tuple[int, int] = (0, 0)
     number: int = 0
     mention: Mention | None = None
     note: str = ""
@@ -250,13 +253,20 @@ def _times(
         words = read.text.lower().split()
         ahead = pieces[places[0] - 1].text.lower() if places[0] else ""
         several = {"and", "or", ","} & set(words) and words[0] != "between"
-        if ahead in _ROUGH or several or not _ROUGH.isdisjoint(words):
+        parts = set(re.split(r"[\s-]+", read.text.lower()))  # "mid-2006" has two
+        rough = not _ROUGH.isdisjoint(parts) or (
+            "winter" in parts and re.search(r"\d{4}", read.text)
+        )
+        if ahead in _ROUGH or several or rough:
             continue  # not exact, or several times: the words stay unknown
+        reach = _REACHING.get(words[0], "")
+        itself = find_range(_BOUND.sub("in ", read.text), now, UTC, month_first) if reach else None
         token = Token(
             "time",
             read.text,
             span=(read.start, read.end),
-            reach=_REACHING.get(words[0], ""),
+            reach=reach,
+            named=(read.start, read.end) if itself is None else (itself.start, itself.end),
             note=_assumed_year(read),
         )
         found[places[0]] = (places[-1] + 1, token)

@@ -136,6 +136,7 @@ _CUES = {
     "inclusive": "including|counting|inclusive|inclusive of|included|include|with those",
     "those": "those who|those that|any who|any that|ones who|ones that",
     "now": "now|currently|at present|presently|today|at the moment now|these days|nowadays",
+    "bound": "at the latest|at the earliest|at latest|at earliest|no later than|no earlier than",
     "unit:year": "year years",
     "unit:month": "month months",
     "unit:week": "week weeks",
