@@ -19,6 +19,7 @@ from recollex_engine.episodic.planner_selection import (
     bounded,
     check_order,
     check_state,
+    is_point,
     matching,
     of_now,
     part_of,
@@ -187,6 +188,8 @@ def _duration(form: Form, view: FactView, now: int) -> Found:
     if len(meant) > 1:
         raise OutsideError(f"it held {len(meant)} times: it does not say which time is meant")
     tenure = meant[0]
+    if is_point(tenure):
+        raise OutsideError(f"it names one {tenure.begins}, and not how long it lasted")
     unit: Unit = form.unit or ("day" if tenure.begins == "moment" else tenure.begins)
     lasted = tenures.lasted(tenure, unit)
     if lasted is None:
@@ -223,18 +226,29 @@ def _since(form: Form, view: FactView, now: int) -> Found:
             return Found((), "", (), form.notes)
         raise OutsideError(f"it held {len(chosen)} times: it does not say which time is meant")
     tenure = chosen[0]
-    at, named = (tenure.start, tenure.begins) if form.edge == "start" else (tenure.end, tenure.ends)
+    edges = [form.edge] if form.edge else ["start"]
+    if not form.edge and not is_point(tenure) and tenure.end <= now:
+        edges.append("end")
+    found = {_passed(tenure, edge, form, now) for edge in edges}
+    if len(found) > 1:
+        raise OutsideError("it does not say whether its start or its end is meant")
+    passed, unit = found.pop()
+    return Found((passed,), _units(passed, unit), (tenure.fact,), form.notes)
+
+
+def _passed(tenure: Tenure, edge: str, form: Form, now: int) -> tuple[int, Unit]:
+    """Return how many units have passed since a fact began, or ended."""
+    at, named = (tenure.start, tenure.begins) if edge == "start" else (tenure.end, tenure.ends)
     if at in (OPEN_START, OPEN_END):
-        raise OutsideError(f"its {form.edge} is not recorded")
+        raise OutsideError(f"its {edge} is not recorded")
     if at > now:
-        raise OutsideError(f"its {form.edge} is still to come")
+        raise OutsideError(f"its {edge} is still to come")
     unit: Unit = form.unit or ("day" if named == "moment" else named)
     order = ("year", "month", "week", "day", "moment")
     if order.index(unit) > order.index(named):
-        raise OutsideError(f"its {form.edge} is only known by the {named}")
-    first = tenures.period_start(tenure.last if form.edge == "end" else at, named)
-    passed = tenures.elapsed(first, tenures.period_start(now, named), unit)
-    return Found((passed,), _units(passed, unit), (tenure.fact,), form.notes)
+        raise OutsideError(f"its {edge} is only known by the {named}")
+    first = tenures.period_start(tenure.last if edge == "end" else at, named)
+    return tenures.elapsed(first, tenures.period_start(now, named), unit), unit
 
 
 def _whether(form: Form, view: FactView, now: int) -> Found:

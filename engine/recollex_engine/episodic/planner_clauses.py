@@ -266,6 +266,9 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
     is_noun = wordings[0].is_noun_itself(kept[place].text.lower()) and any(
         each.cue in ("of", "'s", "as") for each in kept
     )
+    is_noun = is_noun or (
+        kind == "verb" and any(x.cue == "of" for x in kept[place + 1 : place + 2])
+    )
     lasting = is_state(kept, place)
     return Pattern(
         wordings,

@@ -232,6 +232,8 @@ def _when(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     unread(main, {*_NEUTRAL, *_PICKS, *asks, "start", "end"})
     _full(base)
     edge: Edge = "start" if "since_when" in asks else "end" if "until_when" in asks else base.edge
+    if {"since_when", "until_when"} <= asks:
+        edge = ""
     if base.edge and base.edge != edge:
         raise OutsideError("it asks for a start and an end at once")
     return replace(base, name="when", edge=edge)
@@ -247,7 +249,7 @@ def _since(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
         | {"ago", "since", "start", "end", "passed"},
     )
     _full(base)
-    return replace(base, name="since", edge=base.edge or "start")
+    return replace(base, name="since")
 
 
 def _duration(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:

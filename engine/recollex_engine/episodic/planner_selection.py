@@ -93,18 +93,19 @@ def of_now(chosen: list[Tenure], form: Form, now: int) -> list[Tenure]:
     if form.edge == "end":
         return chosen
     held = held_in(chosen, (now, now + 1))
-    if chosen and not held and all(map(_is_point, chosen)):
+    if chosen and not held and all(map(is_point, chosen)):
         raise OutsideError("it asks what is so now, and the facts say what was done at some time")
     return held
 
 
 def check_state(known: list[Tenure], chosen: list[Tenure], form: Form) -> None:
     """Raise `OutsideError` if a state is asked for, and the facts say what was done."""
-    if form.pattern.is_state and known and not chosen and all(map(_is_point, known)):
+    if form.pattern.is_state and known and not chosen and all(map(is_point, known)):
         raise OutsideError("it asks what was so, and the facts say what was done at some time")
 
 
-def _is_point(tenure: Tenure) -> bool:
+def is_point(tenure: Tenure) -> bool:
+    """Return whether a fact names one day, month or year, in which something was done."""
     return tenure.begins != "moment" and tenure.beginning == tenure.ending
 
 
@@ -135,7 +136,7 @@ def _check_lasting(held: list[Tenure], form: Form, now: int) -> None:
             start, end = time.named
             ended = start < each.ending[1] and each.ending[0] < end
             lasts = start < each.beginning[1] and each.beginning[0] < end and each.end > now
-            if not _is_point(each) and not {"until": ended, "since": lasts}.get(time.reach, True):
+            if not is_point(each) and not {"until": ended, "since": lasts}.get(time.reach, True):
                 raise OutsideError(f"some did not last {time.text!r}")
 
 
@@ -178,7 +179,7 @@ def anchored(chosen: list[Tenure], form: Form, view: FactView) -> list[Tenure]:
         if span[0] == OPEN_START or (anchor.edge == "end" and span[1] == OPEN_END):
             raise OutsideError("the time of the event that it counts from is not recorded")
         held = held_in(chosen, span)
-        if anchor.edge or _is_point(event):
+        if anchor.edge or is_point(event):
             _check_touching(held, span)
         return held
     if event.start == OPEN_START:
