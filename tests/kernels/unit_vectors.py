@@ -41,8 +41,8 @@ def clustered(n, width, seed, grid=None):
 def turned(row):
     """A row as its signs are taken of it."""
     row = np.asarray(row, np.float32)
-    out, spare = np.empty_like(row), np.empty_like(row)
-    turn(row, out, spare)
+    out = np.empty_like(row)
+    turn(row, out)
     return out
 
 

@@ -14,53 +14,39 @@ A row of width D is W = ceil(D / 64) words of 64 bits: bit j of word i is set wh
 import numpy as np
 
 from recollex_kernels.machine.jit import F32, U64, kernel
+from recollex_kernels.vectors._hadamard import transform
 
 _ROUNDS = 4
 
 
 @kernel
-def turn(row: F32, out: F32, spare: F32) -> None:
+def turn(row: F32, out: F32) -> None:
     """Fill ``out`` with the row, turned: the same for every row of a width, on every processor.
 
     Rounds of flipping signs and a Walsh-Hadamard transform, alternately of the first and the last P
     components, P the greatest power of two up to D.
 
-    Shapes: row, out, spare float32[D]. Cost: O(D log D), 1 us for 384.
+    Shapes: row, out float32[D]. Cost: O(D log D), 0.6 us for 384.
     """
     width = row.shape[0]
     size = 1
     while 2 * size <= width:
         size *= 2
-    half = size // 2
     scale = np.float32(1 / np.sqrt(np.float64(size)))
-    for j in range(width):
-        out[j] = row[j]
+    out[:] = row
+    bits = out.view(np.uint32)
     state = np.uint64(0x9E3779B97F4A7C15)
     for turned in range(_ROUNDS):
-        for j in range(width):
-            if j % 64 == 0:  # splitmix64
-                state += np.uint64(0x9E3779B97F4A7C15)
-                word = state
-                word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-                word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-                word = word ^ (word >> np.uint64(31))
-            if (word >> np.uint64(j % 64)) & np.uint64(1):
-                out[j] = -out[j]
-        part = out[:size] if turned % 2 == 0 else out[width - size :]
-        other = spare[:size]
-        span = 1
-        while (
-            span < size
-        ):  # neighbours-to-be are half the length apart, and come to stand side by side
-            for j in range(half):
-                x, y = part[j], part[j + half]
-                other[2 * j] = x + y
-                other[2 * j + 1] = x - y
-            part, other = other, part
-            span *= 2
-        ends = out[:size] if turned % 2 == 0 else out[width - size :]
-        for j in range(size):
-            ends[j] = part[j] * scale
+        for low in range(0, width, 64):  # splitmix64
+            state += np.uint64(0x9E3779B97F4A7C15)
+            word = state
+            word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            word = word ^ (word >> np.uint64(31))
+            for j in range(min(64, width - low)):
+                sign = (word >> np.uint64(j)) & np.uint64(1)
+                bits[np.uint64(low + j)] ^= np.uint32(sign) << np.uint32(31)
+        transform(out, 0 if turned % 2 == 0 else width - size, size, scale)
 
 
 @kernel

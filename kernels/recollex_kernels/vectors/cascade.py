@@ -39,14 +39,13 @@ def encode_signs(vectors: U16, out_bits: U64, out_factors: F32) -> None:
         out_bits     uint64[n, ceil(D / 64)]
         out_factors  float32[n]
 
-    Cost: O(n D log D), 6 us a row of 384.
+    Cost: O(n D log D), 1 us a row of 384.
     """
     width = vectors.shape[1]
     row, turned = np.empty(width, np.float32), np.empty(width, np.float32)
-    spare = np.empty(width, np.float32)
     for i in range(vectors.shape[0]):
         decode_row(vectors, i, row)
-        turn(row, turned, spare)
+        turn(row, turned)
         out_factors[i] = encode_bits(turned, out_bits[i])
 
 
@@ -132,8 +131,8 @@ def _proposed(
     listed, parts = chosen.shape[0] > 0, min(_PARTS, count // _APART)
     _ask_for_sample(signs, chosen, first, count, parts, memory_of_row)
     words = bits.shape[1]
-    turned, spare = np.empty_like(query), np.empty_like(query)
-    turn(query, turned, spare)
+    turned = np.empty_like(query)
+    turn(query, turned)
     planes = np.empty((PLANES, TOGETHER * words), np.uint64)
     total = np.int32(encode_levels(turned, planes))
     scratch = np.empty((TILE, words), np.uint64), np.empty(TILE, np.float32)

@@ -208,7 +208,6 @@ def likely_links(
     width, words = vectors.shape[1], bits.shape[1]
     fresh = end_new - first_new
     query, turned = np.empty(width, np.float32), np.empty(width, np.float32)
-    spare = np.empty(width, np.float32)
     query_codes = np.empty((fresh, width), np.int8)
     factors = np.empty((fresh, 3), np.float32)  # what `bounds` needs of a query
     shifts = np.empty(fresh, np.int32)
@@ -226,7 +225,7 @@ def likely_links(
         decode_row(vectors, row, query)
         step, per_norm, per_loss, shift = encode_query(query, query_codes[i])
         factors[i, 0], factors[i, 1], factors[i, 2], shifts[i] = step, per_norm, per_loss, shift
-        turn(query, turned, spare)
+        turn(query, turned)
         totals[i] = encode_levels(turned, planes[i])
         scales[i] = np.float32(scale_of(turned))
         least[i] = np.float32(np.inf)

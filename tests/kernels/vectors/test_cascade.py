@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +18,6 @@ from tests.kernels.unit_vectors import (
     estimates,
     four_bit_estimates,
     signs_of,
-    turned,
 )
 
 settings.register_profile("kernels", deadline=None)
@@ -96,13 +94,6 @@ def test_rows_whose_codes_lie_together_are_searched_as_among_all(seed, share):
         parts = bits(vectors), *codes, own, rows, rows, known, numbers[:n], allowed
         found = cascade_of_rows(*parts, *limits)
         assert [part.tolist() for part in found] == [part.tolist() for part in every]
-
-
-@pytest.mark.parametrize("width", [8, 40, 384, 520])
-def test_a_turn_is_orthogonal_and_mixes_all_components(width):
-    matrix = np.array([turned(row) for row in np.eye(width)])
-    assert np.allclose(matrix @ matrix.T, np.eye(width), atol=1e-5)
-    assert np.abs(matrix).max() < 1 if width > 8 else True
 
 
 def test_rows_of_zeros_and_a_query_of_zeros_are_ranked_by_row():
