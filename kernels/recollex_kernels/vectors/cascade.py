@@ -90,6 +90,17 @@ def _any_allowed(memory_of_row: U32, first: int, size: int, allowed: U8) -> bool
 
 
 @kernel
+def _allowed_word(allowed: U8, memory: int, size: int) -> np.uint64:
+    """Return a word with a bit p for each p < size, at most `TILE`: is memory + p allowed?"""
+    if size == TILE:
+        return marked(allowed, memory)
+    word = np.uint64(0)
+    for p in range(size):
+        word |= np.uint64(allowed[memory + p] != 0) << np.uint64(p)
+    return word
+
+
+@kernel
 def _admitted(best: F32, rows: U32, n: int, memory_of_row: U32, allowed: U8) -> int:
     """Move the entries of rows that are allowed to the front, in their order; return how many."""
     for i in range(min(n, _AHEAD)):
@@ -121,14 +132,18 @@ def _proposed(
 ) -> U32:
     """Return the ``most`` allowed rows of the greatest estimates, ascending. Ties: the lower row.
 
-    The rows are those in ``chosen``; if it is empty, the ``count`` rows from ``first`` on. If
-    ``every`` row is allowed, none is looked up. Where a sample shows that few are, blocks without
-    an allowed row are skipped: a window of time admits runs of rows. The sample gives a first
-    limit, so that most rows are compared with nothing else; if fewer than ``most`` rows reach it,
-    all rows are compared again. Those that reach it are looked up later, many together.
+    The rows are those in ``chosen``, which are allowed; if it is empty, the ``count`` rows from
+    ``first`` on. If ``every`` row is allowed, none is looked up. Where a sample shows that few are,
+    blocks without an allowed row are skipped: a window of time admits runs of rows. The sample
+    gives a first limit, so that most rows are compared with nothing else; if fewer than ``most``
+    rows reach it, all rows are compared again. Where each memory has one row, 64 rows are looked up
+    at once, otherwise those that reach the limit, many together.
     """
     bits, factors = signs
     listed, parts = chosen.shape[0] > 0, min(_PARTS, count // _APART)
+    every = every or listed
+    memory = int(memory_of_row[first])
+    single = not every and int(memory_of_row[first + count - 1]) == memory + count - 1
     _ask_for_sample(signs, chosen, first, count, parts, memory_of_row)
     words = bits.shape[1]
     turned = np.empty_like(query)
@@ -139,7 +154,7 @@ def _proposed(
     estimates = np.empty(TILE, np.float32)
     best = np.empty(room(2 * most), np.float32)
     rows, spare_rows = np.empty_like(best, np.uint32), np.empty_like(best, np.uint32)
-    limit, skips = np.float32(-np.inf), not (every or listed)
+    limit, skips = np.float32(-np.inf), not every
     if parts > 1:
         sample, hidden = np.empty(parts * TILE, np.float32), 0
         for i in range(parts):
@@ -152,8 +167,7 @@ def _proposed(
             else:
                 level_estimates(*(bits, factors, first + low, planes, total, limit, estimates, 0))
             for p in range(TILE):
-                row = chosen[low + p] if listed else np.uint32(first + low + p)
-                admitted = every or allowed[memory_of_row[row]] != 0
+                admitted = every or allowed[memory_of_row[first + low + p]] != 0
                 sample[to + p] = estimates[p] if admitted else -np.float32(np.inf)
                 hidden += int(not admitted)
         limit = _first_limit(sample, most / count)
@@ -177,6 +191,8 @@ def _proposed(
                     reached = level_estimates(
                         *(bits, factors, first + low, planes, total, limit, estimates, 0)
                     )
+                if single and reached != 0:
+                    reached &= _allowed_word(allowed, memory + low, min(TILE, end - low))
                 while reached != 0:
                     p = lowest(reached)
                     reached &= reached - np.uint64(1)
@@ -184,12 +200,12 @@ def _proposed(
                     rows[n] = chosen[low + p] if listed else np.uint32(first + low + p)
                     n += 1
                 if n + TILE > best.shape[0]:
-                    if not every:
+                    if not (every or single):
                         n = _admitted(best, rows, n, memory_of_row, allowed)
                     if n > most:
                         limit = prune(most, best[:n], rows[:n], spare_rows[:n])
                         n = most
-        if not every:
+        if not (every or single):
             n = _admitted(best, rows, n, memory_of_row, allowed)
         if n >= most or guessed == -np.float32(np.inf):
             break

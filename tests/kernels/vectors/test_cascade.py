@@ -47,7 +47,8 @@ def test_the_best_of_those_whose_estimates_are_the_greatest_twice(seed, grid, fl
     width = int(rng.choice([8, 40, 64, 72, 384]))
     vectors = clustered(n, width, seed, grid) * np.float16(rng.choice([1.0, 0.01, 100.0]))
     query = read_only(vectors[rng.integers(n)].astype(np.float32))
-    memory_of_row = np.repeat(np.arange(n), rng.integers(1, 4, n))[:n]
+    rows_of_each = rng.integers(1, int(rng.choice([2, 4])), n)
+    memory_of_row = np.repeat(np.arange(n), rows_of_each)[:n]
     allowed = rng.random(n) < rng.choice([1.0, 0.7, 0.02])
     if seed % 2 == 0:  # a run of memories, as of a window of time
         allowed &= np.abs(np.arange(n) - rng.integers(n)) < n // 5
