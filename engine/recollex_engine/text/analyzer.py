@@ -110,7 +110,10 @@ def check_language(language: object) -> None:
     """Raise `InputError` unless there is a stemmer for ``language``, or it is "none"."""
     known = [*Stemmer.algorithms(), "none"]
     if not isinstance(language, str) or language not in known:
-        raise InputError(f"language must be one of {', '.join(known)}; got {language!r}")
+        raise InputError(
+            f"language must be one of {', '.join(known)}; got {language!r}: "
+            "'none' is for all others, also for Chinese, Japanese and Korean"
+        )
 
 
 class Analyzer:

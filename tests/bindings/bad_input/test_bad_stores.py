@@ -23,6 +23,7 @@ from tests.bindings.bad_input.bad_values import AT, GOOD, NAIVE, D, Odd, V, refu
     ({"threads": True}, "threads must be an int"),
     ({"threads": 2**40}, r"in \[1, 256\]"),
     ({"language": "klingon"}, "language must be one of .*english.*, got 'klingon'|klingon"),
+    ({"language": "chinese"}, "got 'chinese': 'none' is for all others, also for Chinese"),
     ({"language": None}, "language must be one of"),
     ({"language": ["english"]}, "language must be one of"),
     ({"locale": "american"}, 'locale must be a language tag .*"en-US".*, got \'american\''),
