@@ -93,7 +93,7 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, by: signal.Signal
 
 def test_it_listens_where_it_is_told(tmp_path: Path) -> None:
     path = tmp_path / "s"
-    with process("--store", str(tmp_path / "memory"), "--listen", "127.0.0.1:0") as (_, address):
+    with process(str(tmp_path / "memory"), "--listen", "127.0.0.1:0") as (_, address):
         assert re.fullmatch(r"tcp://127\.0\.0\.1:\d+", address)
         with Raw(address) as client:
             assert client.call("agents", None, {}) == []

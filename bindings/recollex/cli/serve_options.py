@@ -1,18 +1,17 @@
 """The options of the subcommands serve and studio."""
 
 from recollex.cli.counts import count, count_or_0, number
-from recollex.cli.options import add_embedder, add_key_file, add_language, add_store
+from recollex.cli.options import add_embedder, add_language, add_store
 from recollex.cli.parser import Parser
 
 
 def serve(parser: Parser) -> None:
     """Add the options of `serve`."""
     add = parser.add_argument
-    add("--store", metavar="DIR", required=True, help="the folder of the store")
-    add("--socket", metavar="PATH", help="a Unix socket to listen on (DIR/socket)")
+    add_store(parser)
+    add("--socket", metavar="PATH", help="a Unix socket to listen on (STORE/socket)")
     add("--listen", metavar="HOST:PORT", help="a TCP port to listen on, beside --socket if given")
     add_language(parser)
-    add_key_file(parser)
     add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
     add("--http", metavar="HOST:PORT", help="serve HTTP there as well (recollex[http])")
     add("--llm", "--chat-model", metavar="NAME", help="a language model (recollex[llm])")
