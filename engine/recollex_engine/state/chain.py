@@ -63,7 +63,9 @@ class Chain:
 
     def _previous_of_few(self, keys: Sequence[int], first: int) -> list[int]:
         """Return what `previous` does, one key after another."""
-        head, newest, found = self.head, dict[int, int](), list[int]()
+        head = self.head
+        newest: dict[int, int] = {}
+        found: list[int] = []
         for place, key in enumerate(keys, first):
             known = newest.get(key)
             found.append(

@@ -89,7 +89,8 @@ class SurfaceMaker:
 
     def add_missing(self, draft: Draft, missing: Sequence[tuple[str, int]]) -> None:
         """Add the surfaces of recorded versions, given as (table, version), to a draft."""
-        columns, named = draft.columns, dict[int, tuple[str, dict[str, Any]]]()
+        columns = draft.columns
+        named: dict[int, tuple[str, dict[str, Any]]] = {}
         for kind, version in missing:
             text = text_of_version(columns, kind, version)
             self.make([text])
