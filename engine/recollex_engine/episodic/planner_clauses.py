@@ -263,12 +263,12 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
     asks_where = asked is not None and any(each.cue == "where" for each in kept)
     if asks_where and (asked == SUBJECT or not wordings[0].names_a_place):
         raise OutsideError(f"{wordings[0].predicate} does not say where")
-    is_noun = wordings[0].is_noun_itself(kept[place].text.lower()) and any(
-        each.cue in ("of", "'s", "as") for each in kept
+    follows = kept[place + 1 : place + 2]
+    is_noun = wordings[0].is_noun_itself(kept[place].text.lower()) and (
+        any(each.cue in ("of", "'s", "as") for each in kept)
+        or any(each.is_auxiliary for each in follows)  # "what colour was it"
     )
-    is_noun = is_noun or (
-        kind == "verb" and any(x.cue == "of" for x in kept[place + 1 : place + 2])
-    )
+    is_noun = is_noun or (kind == "verb" and any(each.cue == "of" for each in follows))
     lasting = is_state(kept, place)
     return Pattern(
         wordings,

@@ -146,6 +146,7 @@ OTHER_FACTS = [
     ("Kim", "mother", "Jane", None),
     ("Jane", "mother", "Ruth", None),
     ("Kim", "employer", "IBM", ("2010", "2012")),
+    ("Kim", "colour", recollex.Text("blue"), ("2001", "2003")),
     ("Norway", "capital", "Oslo", None),
     ("Oslo", "capital_of", "Norway", None),
 ]
@@ -155,6 +156,8 @@ OTHER_ANSWERS: dict[str, list[object]] = {
     "Who had IBM as employer in 2011?": ["Kim"],
     "Was IBM the employer of Kim in 2011?": [True],
     "Who is the mother of Kim?": ["Jane"],
+    "What colour was Kim in 2002?": ["blue"],
+    "What was Kim's colour in 2002?": ["blue"],
     "Did Ann stop working for Globex?": [False],
     "Did Ann stop working for Acme?": [True],
     "Has Ann stopped living in Paris?": [False],
