@@ -122,8 +122,13 @@ def test_a_walk_goes_on_from_the_best_until_they_are_below_the_wanted(world, dat
     )
     wide, most = data.draw(st.integers(1, 20)), data.draw(st.integers(1, 30))
     expected, hops = world.walked(allowed, wide, most)
-    assert world.rows(allowed, wide, most) == (ARRIVED, expected)
-    assert world.rows(allowed, wide, most, hops) == (ARRIVED, expected)
+    estimates = world.estimates()
+    for farthest in (10**6, hops):
+        state, rows = world.rows(allowed, wide, most, farthest)
+        assert state == ARRIVED
+        assert allowed[rows].all()
+        assert len(set(rows)) == len(expected)
+        assert sorted(estimates[rows]) == sorted(estimates[expected])  # of equal ones any
     assert world.rows(allowed, wide, most, hops - 1) == (TOO_FAR, []) or not hops
 
 
