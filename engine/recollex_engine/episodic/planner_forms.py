@@ -137,7 +137,7 @@ def _anchor(main: Clause, sub: Clause | None) -> Anchor | None:
     assert main.pattern is not None
     pattern, relation = main.pattern, main.cues.get("neighbour", "")
     if relation:
-        if sub is not None or pattern.asked is None:
+        if sub is not None or pattern.asked is None or not main.names:
             raise OutsideError("it counts from several events at once")
         return Anchor(relation, _same(pattern, main.names[0].name))
     if sub is None:

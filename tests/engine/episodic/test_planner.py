@@ -201,6 +201,7 @@ OTHER_OUTSIDE = {
     "Was Ann married to Hugo in 2010?": "what was so",
     "Who was Ann married to in 2010?": "what was so",
     "How many prizes did Eva win?": "each time",
+    "count the date when inclusive Acme replacing occupying thing the Prize met?": "several events",
     "How long did Ann visit Berlin?": "not how long",
     "How many years ago did Ann live in Rome?": "its start or its end",
     "Did Ann live in Rome until 2010?": "did not last",
