@@ -187,6 +187,10 @@ def anchored(chosen: list[Tenure], form: Form, view: FactView) -> list[Tenure]:
     rest = [each for each in chosen if each.fact.version != event.fact.version]
     check_order([*rest, event])
     is_before = anchor.relation == "before"
+    given = OBJECT if part_of(form) == SUBJECT else SUBJECT
+    of_another = anchor.pattern.part(given) != form.pattern.part(given)
+    if of_another or anchor.pattern.wordings != form.pattern.wordings:
+        _check_through(rest, event, anchor.edge, is_before)
     if not anchor.is_direct:
         return _all_beside(rest, event, is_before)
     near = tenures.before if is_before else tenures.after
@@ -219,6 +223,18 @@ def _check_touching(held: list[Tenure], span: tuple[int, int]) -> None:
                 continue  # it began at the first moment of the period, or before
             if span[0] <= period[0] and period[1] <= span[1] and period != span:
                 raise OutsideError("the event that it counts from is not known precisely enough")
+
+
+def _check_through(rest: list[Tenure], event: Tenure, edge: str, is_before: bool) -> None:
+    """Raise `OutsideError` if a state went on through an event of another kind.
+
+    Ann lived in Oslo before and after the wedding: "after it" may mean Oslo, or where she moved.
+    """
+    whole = (event.start, event.end)
+    start, end = {"start": event.beginning, "end": event.ending}.get(edge, whole)
+    border = start if is_before else end
+    if any(not is_point(each) and each.start < border < each.end for each in rest):
+        raise OutsideError("some went on through the event that it counts from")
 
 
 def _all_beside(rest: list[Tenure], event: Tenure, is_before: bool) -> list[Tenure]:
