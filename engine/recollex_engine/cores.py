@@ -5,6 +5,8 @@ The process may be limited to fewer than the machine has.
 
 import os
 
+_LOAD = "/proc/loadavg"  # as in "0.20 0.18 0.12 1/80 11206": one of 80 threads runs
+
 
 def usable_cores() -> int:
     """Return the number of processors of this process; 1 if the system does not tell."""
@@ -14,12 +16,29 @@ def usable_cores() -> int:
 
 
 def is_one_idle() -> bool:
-    """Return whether the machine's load of the last minute left one of several processors idle.
+    """Return whether one of several processors is likely idle now.
 
-    False where the system does not tell the load. Cost: 1 us.
+    On Linux fewer threads run, or wait for a processor, than this process has processors; this
+    thread is one of them. Elsewhere the load of the last minute is well below their number, and
+    where the system does not tell it, none is idle. Cost: 6 us.
     """
     cores = usable_cores()
+    if cores == 1:
+        return False
     try:
-        return cores > 1 and os.getloadavg()[0] < cores - 0.5
+        return _running() < cores
+    except OSError:
+        pass
+    try:
+        return os.getloadavg()[0] < cores - 0.5
     except (AttributeError, OSError):
         return False
+
+
+def _running() -> int:
+    """Return how many threads of the machine run or wait for a processor; raises `OSError`."""
+    descriptor = os.open(_LOAD, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return int(os.read(descriptor, 128).split()[3].partition(b"/")[0])
+    finally:
+        os.close(descriptor)
