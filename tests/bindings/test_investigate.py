@@ -18,6 +18,7 @@ import pytest
 import recollex
 import recollex.aio
 from recollex.errors import InputError, LanguageModelError
+from recollex_engine.episodic import investigating
 from recollex_engine.episodic.planner import NO_INFORMATION
 from recollex_engine.llm.prompts import find_prompt
 from tests.bindings.http.http_service import ok, refused, served
@@ -163,7 +164,10 @@ def test_tokens_are_a_budget(tmp_path: Path, most: int) -> None:
 
 
 @needs_llm
-def test_too_few_tokens_for_a_step_are_no_refusal(tmp_path: Path) -> None:
+def test_too_few_tokens_for_a_step_are_no_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(investigating, "MOST_CALL", 2_000)  # whatever counts the tokens
     with asking(tmp_path, calls(FINAL)) as (ann, told):
         found = ann.investigate(QUESTION, max_tokens=2_000)
         assert (found.text, found.by, found.refused, found.calls) == ("Rome", "planner", False, 0)
