@@ -27,7 +27,7 @@ def is_one_idle() -> bool:
         return False
     try:
         return _running() < cores
-    except OSError:
+    except (OSError, LookupError, ValueError):  # there is no such file, or it says less
         pass
     try:
         return os.getloadavg()[0] < cores - 0.5
@@ -36,7 +36,7 @@ def is_one_idle() -> bool:
 
 
 def _running() -> int:
-    """Return how many threads of the machine run or wait for a processor; raises `OSError`."""
+    """Return how many threads of the machine run or wait for a processor."""
     descriptor = os.open(_LOAD, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return int(os.read(descriptor, 128).split()[3].partition(b"/")[0])

@@ -23,10 +23,13 @@ def test_a_core_is_idle_if_fewer_threads_run_than_there_are(
 @pytest.mark.parametrize(
     ("load", "usable", "idle"), [(0.4, 1, False), (0.9, 2, True), (1.6, 2, False), (6.9, 8, True)]
 )
+@pytest.mark.parametrize("told", [None, "", "0.20 0.18 0.12 many"])
 def test_elsewhere_a_core_is_idle_if_the_load_is_well_below_their_number(
-    monkeypatch, tmp_path, load, usable, idle
+    monkeypatch, tmp_path, load, usable, idle, told
 ):
-    monkeypatch.setattr(cores, "_LOAD", tmp_path / "none")
+    if told is not None:
+        (tmp_path / "loadavg").write_text(told)
+    monkeypatch.setattr(cores, "_LOAD", tmp_path / "loadavg")
     monkeypatch.setattr(os, "getloadavg", lambda: (load, 9.0, 9.0), raising=False)
     monkeypatch.setattr(cores, "usable_cores", lambda: usable)
     assert cores.is_one_idle() == idle
