@@ -8,15 +8,16 @@ from typing import Any
 from recollex_engine.clock import Moment, to_micros
 from recollex_engine.dates.locales import DAY_FIRST, puts_month_first
 from recollex_engine.dates.time_range import find_range
-from recollex_engine.domain.time_conditions import read_period
+from recollex_engine.domain.qualifiers import precision_note
+from recollex_engine.domain.time_conditions import PRECISIONS, read_period
 from recollex_engine.errors import InputError
 
-_PRECISIONS = {4: "year", 7: "month", 8: "week", 10: "day"}
-"""The precision of a period of the calendar, by the length of its text."""
 _ROUGHLY = re.compile(r"\b(?:around|about|circa|c\.|ca\.|roughly|approximately)\s+", re.IGNORECASE)
 _FIRST = to_micros(datetime(1, 1, 2, tzinfo=UTC), "the first day")
 """A range that begins by then, such as that of "until 2010", has no start."""
 
+_Bound = tuple[int | None, str | None]
+"""Microseconds, None for an open end; the precision of a period, None for a moment."""
 Interval = Sequence[Moment | None] | str
 """(start, end) as datetimes or in ISO 8601, None for an open end; or words: "from 1811 to 1827".
 
@@ -33,11 +34,11 @@ def interval(value: object, name: str) -> tuple[int | None, int | None]:
     >>> interval(("1970-01-02", "1970-01-02"), "valid")
     (86400000000, 172800000000)
     """
-    start, end = _pair(value, name)
-    return _micros(start, f"{name} start", 0), _micros(end, f"{name} end", 1)
+    (start, _), (end, _) = _bounds(value, name)
+    return start, end
 
 
-def _pair(value: object, name: str) -> tuple[Any, Any]:
+def _bounds(value: object, name: str) -> tuple[_Bound, _Bound]:
     pair = value if type(value) is tuple else ()  # an abstract class costs 1 us to ask
     if not pair and isinstance(value, Sequence) and not isinstance(value, str):
         pair = tuple(value)
@@ -45,15 +46,17 @@ def _pair(value: object, name: str) -> tuple[Any, Any]:
         raise InputError(
             f"{name} must be (start, end), two times or None for an open end, got {value!r}"
         )
-    return pair[0], pair[1]
+    return _bound(pair[0], f"{name} start", 0), _bound(pair[1], f"{name} end", 1)
 
 
-def _micros(moment: Any, name: str, side: int) -> int | None:
-    """Return a moment in microseconds, of a period its beginning (side 0) or its end (1)."""
+def _bound(moment: Any, name: str, side: int) -> _Bound:
+    """Return a bound: of a period its beginning (side 0) or its end (1), and its precision."""
     if moment is None:
-        return None
+        return None, None
     period = read_period(moment, name) if type(moment) is str else None
-    return to_micros(moment, name) if period is None else period[side]
+    if period is None:
+        return to_micros(moment, name), None
+    return period[side], PRECISIONS[len(moment)]
 
 
 def span(value: object, name: str) -> tuple[int, int]:
@@ -92,7 +95,7 @@ def read(
     if value is None:
         return None, None, None
     if isinstance(value, str) and (period := read_period(value.strip(), name)) is not None:
-        return *period, f"to the {_PRECISIONS[len(value.strip())]}"
+        return *period, f"to the {PRECISIONS[len(value.strip())]}"
     if isinstance(value, str):
         words, roughly = _ROUGHLY.subn("in ", value)
         asked = now()
@@ -104,18 +107,5 @@ def read(
         tag = "approximate" if roughly else "parsed"
         start = None if found.start <= _FIRST else found.start
         return start, None if found.end == asked else found.end, f"{tag}: {value}"
-    start, end = pair = _pair(value, name)
-    said = _stated(pair, name) if str in (type(start), type(end)) else None
-    return _micros(start, f"{name} start", 0), _micros(end, f"{name} end", 1), said
-
-
-def _stated(pair: tuple[Any, Any], name: str) -> str | None:
-    """Return the precisions of the periods of a pair, or None if it has none."""
-    return (
-        ", ".join(
-            f"{side} to the {_PRECISIONS[len(moment)]}"
-            for side, moment in zip(("start", "end"), pair, strict=True)
-            if read_period(moment, f"{name} {side}") is not None
-        )
-        or None
-    )
+    (start, first), (end, last) = _bounds(value, name)
+    return start, end, precision_note(first, last)

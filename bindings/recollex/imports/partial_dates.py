@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from recollex_engine.clock import to_micros
+from recollex_engine.domain.qualifiers import precision_note
 from recollex_engine.errors import InputError
 
 _PARTIAL = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
@@ -73,16 +74,16 @@ def read_valid(
     if point is not None:
         first, last, precision = read_period(point, zone)
         return first, last, None if precision == "second" else f"to the {precision}"
-    said: list[str] = []
+    said: list[str | None] = []
     found: list[int | None] = []
-    for name, written, place in (("start", start, 0), ("end", end, 1)):
+    for side, written in enumerate((start, end)):
         if written is None:
             found.append(None)
+            said.append(None)
             continue
         first, last, precision = read_period(written, zone)
         if precision == "second":
             last = first
-        else:
-            said.append(f"{name} to the {precision}")
-        found.append((first, last)[place])
-    return found[0], found[1], ", ".join(said) or None
+        found.append((first, last)[side])
+        said.append(None if precision == "second" else precision)
+    return found[0], found[1], precision_note(said[0], said[1])

@@ -35,6 +35,19 @@ def stated_precision(uncertainty: str | None) -> dict[str, str]:
     return dict(_PRECISION.findall(uncertainty or ""))
 
 
+def precision_note(start: str | None, end: str | None) -> str | None:
+    """Return the note that states the precisions of a start and an end; None without one.
+
+    >>> precision_note("day", "year"), precision_note(None, None)
+    ('start to the day, end to the year', None)
+    """
+    if start is None and end is None:  # as a rule
+        return None
+    return ", ".join(
+        f"{side} to the {said}" for side, said in (("start", start), ("end", end)) if said
+    )
+
+
 def qualifiers(
     start: datetime | None, end: datetime | None, uncertainty: str | None = None
 ) -> dict[str, str]:

@@ -38,6 +38,9 @@ TimeCondition = Moment | Mapping[str, Moment | bool]
 """What the start or the end of a fact must be: a time, or a dict of operators."""
 OPERATORS = ("lt", "le", "eq", "ge", "gt", "exists")
 
+PRECISIONS = {4: "year", 7: "month", 8: "week", 10: "day"}
+"""The precision of a written period of `read_period`, by its length."""
+
 _PERIOD = re.compile(r"(\d{4})(?:-(\d\d))?|(\d{4})-W(\d\d)|(\d{4})-(\d\d)-(\d\d)", re.ASCII)
 _EPOCH = date(1970, 1, 1).toordinal()
 

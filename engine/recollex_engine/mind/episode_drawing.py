@@ -23,7 +23,7 @@ from recollex_engine.domain.gists import CHUNK, GIST, KIND
 from recollex_engine.domain.operations import UpsertEdge
 from recollex_engine.domain.schema import DRAWN, EVIDENCE
 from recollex_engine.domain.statement import Statement
-from recollex_engine.domain.time_conditions import read_period
+from recollex_engine.domain.time_conditions import PRECISIONS, read_period
 from recollex_engine.errors import InputError
 from recollex_engine.llm.language_model import LanguageModel
 from recollex_engine.llm.prompts import find_prompt
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 
 MOST = 40
 """Gists of a chunk, and facts."""
-_PRECISIONS = {4: "year", 7: "month", 8: "week", 10: "day"}
-"""The precision of a written period, by its length."""
 
 
 def draw_episode(agent: AgentOrCut, view: View, chunk: Chunk, model: LanguageModel) -> Drawn:
@@ -187,7 +185,7 @@ class _Reading:
         except InputError:
             return None
         if period is not None:
-            precision = _PRECISIONS[len(words)]
+            precision = PRECISIONS[len(words)]
             start = from_micros(period[0])
             words = {"year": f"in {start:%Y}", "month": f"{start:%B %Y}"}.get(
                 precision, f"{start.day} {start:%B %Y}"
