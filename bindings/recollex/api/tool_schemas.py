@@ -1,12 +1,12 @@
 """The tools as JSON Schemas for a language model: names and types are those of the signatures."""
 
-import difflib
 import inspect
 import types
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from recollex.api.argument_names import check_names, near
 from recollex.api.tool_texts import ARGUMENTS, TOOLS
 from recollex_engine.episodic.exploration import AGGREGATIONS, ORDERINGS
 from recollex_engine.episodic.windows import COMPARISONS
@@ -36,17 +36,12 @@ def check_call(tools: type, name: object, arguments: object) -> dict[str, Any]:
     """Return the arguments of a call by a model that are given. Raises `InputError`."""
     if name not in TOOLS:
         raise InputError(
-            f"there is no tool {name!r:.80}{_near(name, TOOLS)} There are {', '.join(TOOLS)}"
+            f"there is no tool {name!r:.80}{near(name, TOOLS)} There are {', '.join(TOOLS)}"
         )
     if not isinstance(arguments, Mapping):
         raise InputError(f"the arguments of {name} must be an object, got {arguments!r:.80}")
     known = ARGUMENTS[str(name)]
-    for given in arguments:
-        if given not in known:
-            raise InputError(
-                f"{name} has no argument {given!r:.80}{_near(given, known)} It takes "
-                f"{', '.join(known)}"
-            )
+    check_names(str(name), arguments, known)
     kept = {key: value for key, value in arguments.items() if value is not None and value != ""}
     for key in _LEAST:
         if isinstance(kept.get(key), str) and kept[key].strip().isdecimal():
@@ -62,11 +57,6 @@ def _needed(tools: type, name: str) -> list[str]:
     """Return the arguments without a default of a tool; reading a signature takes 20 us."""
     parameters = inspect.signature(getattr(tools, name)).parameters
     return [key for key, each in parameters.items() if each.default is each.empty]
-
-
-def _near(given: object, known: Mapping[str, Any]) -> str:
-    near = difflib.get_close_matches(str(given), known, 1)
-    return f", did you mean {near[0]!r}?" if near else "."
 
 
 def _in_form(form: str, name: str, about: str, parameters: dict[str, Any]) -> dict[str, Any]:

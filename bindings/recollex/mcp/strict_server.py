@@ -3,14 +3,15 @@
 The SDK leaves such an argument out, and the tool answers another question than the model asked.
 """
 
-import difflib
 from typing import Any
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, Tool
 
+from recollex.api.argument_names import check_names
 from recollex.mcp.prompts import PromptServer
+from recollex_engine.errors import InputError
 
 
 class StrictServer(PromptServer):
@@ -27,16 +28,10 @@ class StrictServer(PromptServer):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call a tool. Raises `ToolError` for an argument that it does not take."""
-        for tool in await self.list_tools():
+        for tool in await super().list_tools():
             if tool.name == name:
-                _check(name, arguments, tool.input_schema.get("properties", {}))
+                try:
+                    check_names(name, arguments, tool.input_schema.get("properties", {}))
+                except InputError as error:
+                    raise ToolError(str(error)) from None
         return await super().call_tool(name, arguments, context)
-
-
-def _check(name: str, arguments: dict[str, Any], known: dict[str, Any]) -> None:
-    for given in arguments:
-        if given not in known:
-            near = difflib.get_close_matches(given[:80], known, 1)
-            hint = f", did you mean {near[0]!r}?" if near else "."
-            takes = ", ".join(known) or "none"
-            raise ToolError(f"{name} has no argument {given[:80]!r}{hint} It takes {takes}")
