@@ -139,10 +139,10 @@ def to_record(value: object, name: str = "object") -> dict[str, Any]:
 
 def to_column(record: dict[str, Any], label: Callable[[str], int]) -> tuple[int, int]:
     """Return (kind, number) of an object in a record; ``label`` returns the number of a text."""
+    if (entity := record.get("entity")) is not None:  # as a rule
+        return ENTITY, int(entity[1])
     ((name, value),) = record.items()
     kind = KINDS.index(name)
-    if kind == ENTITY:
-        return kind, int(value[1])
     if kind == TEXT:
         return kind, label(f"v:{value}")
     if kind == NUMBER:

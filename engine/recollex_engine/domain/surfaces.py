@@ -73,9 +73,7 @@ def fact_parts(content: Mapping[str, Any]) -> tuple[str, ...]:
     ...     "valid": [0, OPEN_END]})
     ('Ann', 'lives in', 'Rome', 'since', 'January 1, 1970')
     """
-    named = content["object"].get("entity")
-    said = _object(content["object"]) if named is None else named[0]
-    span = _span_parts(*content["valid"])
+    said, span = _object(content["object"]), _span_parts(*content["valid"])
     return (content["subject"][0], _relation(content["predicate"]), said, *span)
 
 
@@ -115,9 +113,9 @@ def object_text(value: object) -> str:
 
 
 def _object(record: Mapping[str, Any]) -> str:
+    if (named := record.get("entity")) is not None:  # as a rule
+        return str(named[0])
     ((kind, value),) = record.items()
-    if kind == "entity":
-        return str(value[0])
     if kind == "time":
         return _date(from_micros(value))
     return object_text(Mention.from_json(value) if kind == "mention" else value)

@@ -136,11 +136,8 @@ class StagedFacts:
         version = self.first["fact"] + len(self.fact)
         if (closes := get("closes")) is not None:
             self._close_fact(closes, op)
-        said, subject = payload["object"], payload["subject"][1]
-        if (entity := said.get("entity")) is not None:  # as a rule
-            kind, number = ENTITY, entity[1]
-        else:
-            kind, number = to_column(said, self._text)
+        kind, number = to_column(payload["object"], self._text)
+        subject = payload["subject"][1]
         if kind == ENTITY:
             self.entity.append(number)
             self.entity_fact.append(version)

@@ -274,9 +274,7 @@ class Draft:
 
     def _mentions(self, entity: int) -> Iterator[int]:
         """Yield the newest memories that name ``entity``, of those already recorded."""
-        if entity >= self.columns.entities:
-            return
-        entry = int(self.columns.mentions.head[entity])
+        entry = self._newest_mention(entity)
         memory = self.columns.array("mention_memory")
         previous = self.columns.array("mention_previous")
         for _ in range(COAPPEARANCES):
@@ -302,12 +300,16 @@ class Draft:
         return sum(1 for _ in islice(together, FULL_COMPANY))
 
     def _last_seen(self, entity: int) -> int:
-        columns = self.columns
-        entry = columns.mentions.head.item(entity) if entity < columns.entities else NONE
+        columns, entry = self.columns, self._newest_mention(entity)
         if entry == NONE:
             return -(2**62)
         memory = columns.column["mention_memory"].buffer.item(entry)
         return int(columns.column["said_at"].buffer.item(memory))
+
+    def _newest_mention(self, entity: int) -> int:
+        """Return the entry of the newest recorded mention of an entity, NONE without one."""
+        columns = self.columns
+        return int(columns.mentions.head.item(entity)) if entity < columns.entities else NONE
 
     def _number_words(self, prepared: Prepared, payload: dict[str, Any]) -> None:
         number = self.lexicon.numbers.get

@@ -240,7 +240,7 @@ class FactDraft:
             record["confidence"] = float(operation.confidence)
         if operation.uncertainty is not None:
             record["uncertainty"] = operation.uncertainty
-        if isinstance(operation.object, datetime) and (zone := zone_of(operation.object)):
+        if (zone := _zone(operation.object)) is not None:
             record["zone"] = zone
         if names:
             record["names"] = names
