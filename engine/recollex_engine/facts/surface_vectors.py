@@ -6,15 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.ranking.arms import (
-    CASCADE_ROWS,
-    LIKELY,
-    LIKELY_EACH,
-    SCORED,
-    SCORED_EACH,
-    ArmList,
-    Mask,
-)
+from recollex_engine.ranking.arms import CASCADE_ROWS, ArmList, Mask, cascade_sizes
 from recollex_engine.state.surfaces import Surfaces
 from recollex_kernels.vectors.cascade import cascade_of_rows, cascade_top
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
@@ -79,7 +71,6 @@ class SurfaceVectors:
             found = scan_top(*held, query, floor, budget)
         else:
             search, given = self._cascade
-            sizes = max(LIKELY, LIKELY_EACH * budget), SCORED + int(SCORED_EACH * budget)
-            found = search(*given, query, floor, budget, *sizes)
+            found = search(*given, query, floor, budget, *cascade_sizes(budget))
         memories, near, scores = found
         return ArmList(memories, scores, near)

@@ -300,7 +300,7 @@ def compare(
     """
     if end_row - first_row <= CASCADE_ROWS:
         return scan(view, first_row, end_row, query, allowed, floor, budget)
-    proposed = max(LIKELY, LIKELY_EACH * budget)
+    proposed, scored = cascade_sizes(budget)
     memories, rows, scores = cascade_top(
         view.vectors,
         view.codes,
@@ -315,9 +315,14 @@ def compare(
         floor,
         budget,
         proposed,
-        SCORED + int(SCORED_EACH * budget) if view.rows == view.memories else proposed,
+        scored if view.rows == view.memories else proposed,
     )
     return ArmList(memories, scores, rows)
+
+
+def cascade_sizes(budget: int) -> tuple[int, int]:
+    """Return how many rows one bit proposes for so many wanted, and how many are scored."""
+    return max(LIKELY, LIKELY_EACH * budget), SCORED + int(SCORED_EACH * budget)
 
 
 def best_passages(
