@@ -14,6 +14,7 @@ from numba.extending import intrinsic
 
 from recollex_kernels.machine.arrays import contiguous, row_of
 from recollex_kernels.machine.jit import F32
+from recollex_kernels.machine.vector_code import lanes, load, splat
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _I32, _I64, _FLOAT = ir.IntType(32), ir.IntType(64), ir.FloatType()
@@ -21,27 +22,11 @@ SIDE = 4
 """Rows on either side."""
 
 
-def _zeros(n: int) -> Any:
-    return ir.Constant(ir.VectorType(_FLOAT, n), [0.0] * n)
-
-
-def _load(b: Any, base: Any, offset: Any, n: int) -> Any:
-    at = b.bitcast(b.gep(base, [offset]), ir.VectorType(_FLOAT, n).as_pointer())
-    loaded = b.load(at)
-    loaded.align = 4
-    return loaded
-
-
 def _halves_added(b: Any, vector: Any, n: int) -> Any:
     """Return the sum of ``n`` lanes: the upper half is added to the lower until one is left."""
     while n > 1:
         n //= 2
-        low, high = (
-            b.shuffle_vector(
-                vector, vector, ir.Constant(ir.VectorType(_I32, n), list(range(first, first + n)))
-            )
-            for first in (0, n)
-        )
+        low, high = (lanes(b, vector, vector, list(range(first, first + n))) for first in (0, n))
         vector = b.fadd(low, high)
     return b.extract_element(vector, _I32(0))
 
@@ -52,14 +37,14 @@ def _summed(b: Any, left: Any, right: Any, n: int, span: tuple[Any, Any, int, in
     span: from where to where, by how many components, and how far into each block.
     """
     first, end, step, shift = span
-    sums = [_BUILD.alloca_once_value(b, _zeros(n)) for _ in range(SIDE * SIDE)]
+    sums = [_BUILD.alloca_once_value(b, splat(_FLOAT, n, 0.0)) for _ in range(SIDE * SIDE)]
     for at in sums:
-        b.store(_zeros(n), at)
+        b.store(splat(_FLOAT, n, 0.0), at)
     with _BUILD.for_range_slice(b, first, end, _I64(step)) as (j, _):
         place = b.add(j, _I64(shift))
-        of_right = [_load(b, row, place, n) for row in right]
+        of_right = [load(b, row, place, _FLOAT, n, 4) for row in right]
         for i, row in enumerate(left):
-            of_left = _load(b, row, place, n)
+            of_left = load(b, row, place, _FLOAT, n, 4)
             for k in range(SIDE):
                 at = sums[SIDE * i + k]
                 b.store(b.fadd(b.load(at), b.fmul(of_left, of_right[k])), at)

@@ -1,4 +1,4 @@
-"""Which of 64 scores are above a limit, which of 64 marks are set? A word of bits for each."""
+"""Which of 64 marks are set? A word of bits."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -10,28 +10,13 @@ from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
 from recollex_kernels.machine.arrays import contiguous, data_of
-from recollex_kernels.machine.jit import F32, U8
+from recollex_kernels.machine.jit import U8
+from recollex_kernels.machine.vector_code import load, splat
 
 _BUILD: Any = _cgutils  # its functions carry no types
-_FLOAT, _LONG, _BIT = ir.FloatType(), ir.IntType(64), ir.IntType(1)
+_BYTE, _LONG, _BIT = ir.IntType(8), ir.IntType(64), ir.IntType(1)
 TILE = 64
-"""Scores that are compared together."""
-
-
-def _above_code(typing: Any, scores: Any, first: Any, limit: Any) -> Any:
-    contiguous("scores", scores)
-
-    def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
-        data = data_of(context, b, signature.args[0], args[0])
-        kind = ir.VectorType(_FLOAT, TILE)
-        loaded = b.load(b.bitcast(b.gep(data, [args[1]]), kind.as_pointer()))
-        loaded.align = 4
-        one = b.insert_element(ir.Constant(kind, ir.Undefined), args[2], ir.IntType(32)(0))
-        same = ir.Constant(ir.VectorType(ir.IntType(32), TILE), [0] * TILE)
-        limits = b.shuffle_vector(one, one, same)
-        return b.bitcast(b.fcmp_ordered(">", loaded, limits), _LONG)
-
-    return types.uint64(scores, types.int64, types.float32), build
+"""Marks that are looked at together."""
 
 
 def _marked_code(typing: Any, marks: Any, first: Any) -> Any:
@@ -39,10 +24,8 @@ def _marked_code(typing: Any, marks: Any, first: Any) -> Any:
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
         data = data_of(context, b, signature.args[0], args[0])
-        kind = ir.VectorType(ir.IntType(8), TILE)
-        loaded = b.load(b.bitcast(b.gep(data, [args[1]]), kind.as_pointer()))
-        loaded.align = 1
-        return b.bitcast(b.icmp_unsigned("!=", loaded, ir.Constant(kind, [0] * TILE)), _LONG)
+        loaded = load(b, data, args[1], _BYTE, TILE, 1)
+        return b.bitcast(b.icmp_unsigned("!=", loaded, splat(_BYTE, TILE, 0)), _LONG)
 
     return types.uint64(marks, types.int64), build
 
@@ -63,9 +46,6 @@ def _lowest_code(typing: Any, word: Any) -> Any:
 
     return types.int64(types.uint64), build
 
-
-above = cast(Callable[[F32, int, np.float32], np.uint64], intrinsic(_above_code))
-"""Returns a word whose bit p is set where scores[first + p] > limit, for p < `TILE`."""
 
 lowest = cast(Callable[[np.uint64], int], intrinsic(_lowest_code))
 """Returns the place of a word's lowest set bit, 64 where none is."""

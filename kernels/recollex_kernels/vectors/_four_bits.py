@@ -21,6 +21,7 @@ from numba.extending import intrinsic
 
 from recollex_kernels.machine.arrays import contiguous, data_of, row_of
 from recollex_kernels.machine.jit import F32, I8, I32, U8, kernel
+from recollex_kernels.machine.vector_code import lanes, load, splat
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _BYTE, _SHORT, _WORD, _LONG = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
@@ -39,25 +40,11 @@ def _vector(element: Any, n: int) -> Any:
     return ir.VectorType(element, n)
 
 
-def _splat(element: Any, n: int, value: int) -> Any:
-    return ir.Constant(_vector(element, n), [value] * n)
-
-
-def _load(b: Any, base: Any, offset: Any, n: int) -> Any:
-    loaded = b.load(b.bitcast(b.gep(base, [offset]), _vector(_BYTE, n).as_pointer()))
-    loaded.align = 1
-    return loaded
-
-
-def _lanes(b: Any, x: Any, y: Any, chosen: list[int]) -> Any:
-    return b.shuffle_vector(x, y, ir.Constant(_vector(_WORD, len(chosen)), chosen))
-
-
 def _folded(b: Any, x: Any, n: int) -> Any:
     """Return the sums of the two halves of ``n`` lanes."""
     half = n // 2
     low, high = list(range(half)), list(range(half, n))
-    return b.add(_lanes(b, x, x, low), _lanes(b, x, x, high))
+    return b.add(lanes(b, x, x, low), lanes(b, x, x, high))
 
 
 def _multiplier(context: Any) -> tuple[int, Any]:
@@ -105,13 +92,13 @@ def _transposed_sums(b: Any, totals: list[Any], n: int) -> Any:
             first += [*range(low, low + size), *range(n + low, n + low + size)]
             second += [*range(low + size, low + 2 * size)]
             second += [*range(n + low + size, n + low + 2 * size)]
-        return b.add(_lanes(b, x, y, first), _lanes(b, x, y, second))
+        return b.add(lanes(b, x, y, first), lanes(b, x, y, second))
 
     a, c = paired(totals[0], totals[1], 2), paired(totals[2], totals[3], 2)
     # lanes of each quadruple: x x y y; now every second lane of a and c
     even = [lane for low in range(0, n, 4) for lane in (low, low + 2, n + low, n + low + 2)]
     odd = [lane + 1 for lane in even]
-    sums = b.add(_lanes(b, a, c, even), _lanes(b, a, c, odd))
+    sums = b.add(lanes(b, a, c, even), lanes(b, a, c, odd))
     while n > 4:
         sums = _folded(b, sums, n)
         n //= 2
@@ -129,17 +116,17 @@ def _sums_code(
         q = data_of(context, b, signature.args[5], args[5])
         to = data_of(context, b, signature.args[6], args[6])
         n, multiply = _multiplier(context)
-        total_at = [_BUILD.alloca_once_value(b, _splat(_WORD, n // 4, 0)) for _ in rows]
-        half = _splat(_BYTE, n, 15)
+        total_at = [_BUILD.alloca_once_value(b, splat(_WORD, n // 4, 0)) for _ in rows]
+        half = splat(_BYTE, n, 15)
         whole = b.and_(width, _LONG(-n))
         with _BUILD.for_range_slice(b, _LONG(0), whole, _LONG(n)) as (j, _):
-            of_query = _load(b, q, j, n), _load(b, q, b.add(j, width), n)
+            low_q, high_q = (load(b, q, at, _BYTE, n, 1) for at in (j, b.add(j, width)))
             for row, at in zip(rows, total_at, strict=True):
-                both = _load(b, row, j, n)
+                both = load(b, row, j, _BYTE, n, 1)
                 shorts = b.bitcast(both, _vector(_SHORT, n // 2))
-                shifted = b.bitcast(b.lshr(shorts, _splat(_SHORT, n // 2, 4)), both.type)
+                shifted = b.bitcast(b.lshr(shorts, splat(_SHORT, n // 2, 4)), both.type)
                 low, high = b.and_(both, half), b.and_(shifted, half)
-                b.store(multiply(b, n, low, high, of_query, b.load(at)), at)
+                b.store(multiply(b, n, low, high, (low_q, high_q), b.load(at)), at)
         sums = _transposed_sums(b, [b.load(at) for at in total_at], n // 4)
         sums_at = _BUILD.alloca_once_value(b, sums)
         b.store(sums, sums_at)

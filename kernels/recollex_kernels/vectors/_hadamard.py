@@ -16,25 +16,16 @@ from numba.extending import intrinsic
 
 from recollex_kernels.machine.arrays import contiguous, data_of
 from recollex_kernels.machine.jit import F32, kernel
+from recollex_kernels.machine.vector_code import lanes, load, repeated
 
 _BUILD: Any = _cgutils  # its functions carry no types
-_LONG, _WORD, _FLOAT = ir.IntType(64), ir.IntType(32), ir.FloatType()
+_LONG, _FLOAT = ir.IntType(64), ir.FloatType()
 _LANES = 8
 _VECTOR = ir.VectorType(_FLOAT, _LANES)
 
 
-def _lanes(b: Any, x: Any, y: Any, chosen: list[int]) -> Any:
-    return b.shuffle_vector(x, y, ir.Constant(ir.VectorType(_WORD, len(chosen)), chosen))
-
-
 def _at(b: Any, data: Any, place: Any) -> Any:
     return b.bitcast(b.gep(data, [place]), _VECTOR.as_pointer())
-
-
-def _load(b: Any, pointer: Any) -> Any:
-    loaded = b.load(pointer)
-    loaded.align = 4
-    return loaded
 
 
 def _apart_code(typing: Any, values: Any, first: Any, size: Any, span: Any) -> Any:
@@ -47,10 +38,10 @@ def _apart_code(typing: Any, values: Any, first: Any, size: Any, span: Any) -> A
         half = b.lshr(size, _LONG(1))
         with _BUILD.for_range_slice(b, _LONG(0), half, _LONG(_LANES)) as (pair, _):
             low = b.sub(b.add(pair, pair), b.and_(pair, within))
-            places = [_at(b, data, place) for place in (low, b.add(low, span))]
-            x, y = (_load(b, place) for place in places)
-            for place, value in zip(places, (b.fadd(x, y), b.fsub(x, y)), strict=True):
-                b.store(value, place).align = 4
+            high = b.add(low, span)
+            x, y = (load(b, data, place, _FLOAT, _LANES, 4) for place in (low, high))
+            b.store(b.fadd(x, y), _at(b, data, low)).align = 4
+            b.store(b.fsub(x, y), _at(b, data, high)).align = 4
         return context.get_dummy_value()
 
     return types.void(values, types.int64, types.int64, types.int64), build
@@ -61,16 +52,15 @@ def _near_code(typing: Any, values: Any, first: Any, size: Any, scale: Any) -> A
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
         data = b.gep(data_of(context, b, signature.args[0], args[0]), [args[1]])
-        one = b.insert_element(ir.Constant(_VECTOR, ir.Undefined), args[3], _WORD(0))
-        scale = _lanes(b, one, one, [0] * _LANES)
+        scale = repeated(b, args[3], _LANES)
         with _BUILD.for_range_slice(b, _LONG(0), args[2], _LONG(_LANES)) as (place, _):
-            x = _load(b, _at(b, data, place))
+            x = load(b, data, place, _FLOAT, _LANES, 4)
             span = _LANES // 2
             while span:
-                other = _lanes(b, x, x, [lane ^ span for lane in range(_LANES)])
+                other = lanes(b, x, x, [lane ^ span for lane in range(_LANES)])
                 sums, differences = b.fadd(x, other), b.fsub(other, x)
                 chosen = [lane + _LANES * bool(lane & span) for lane in range(_LANES)]
-                x = _lanes(b, sums, differences, chosen)
+                x = lanes(b, sums, differences, chosen)
                 span //= 2
             b.store(b.fmul(x, scale), _at(b, data, place)).align = 4
         return context.get_dummy_value()

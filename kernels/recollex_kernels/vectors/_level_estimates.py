@@ -18,6 +18,7 @@ from recollex_kernels.machine.arrays import contiguous, data_of, row_of
 from recollex_kernels.machine.bit_masks import TILE
 from recollex_kernels.machine.jit import F32, U64
 from recollex_kernels.machine.prefetch import ask_for
+from recollex_kernels.machine.vector_code import lanes, load, repeated, splat
 
 TOGETHER = 8
 """Rows whose estimates are computed at once."""
@@ -39,12 +40,12 @@ class _Rows(NamedTuple):
     total: Any
 
 
-def _lanes_of(element: Any, n: int) -> Any:
-    return ir.VectorType(element, n)
+def _longs(value: int) -> Any:
+    return splat(_LONG, TOGETHER, value)
 
 
-def _splat(value: int, element: Any = _LONG, n: int = TOGETHER) -> Any:
-    return ir.Constant(_lanes_of(element, n), [value] * n)
+def _words(b: Any, base: Any, offset: int, n: int = TOGETHER) -> Any:
+    return load(b, base, _LONG(offset), _LONG, n, 8)
 
 
 def _set_bits(b: Any, words: Any) -> Any:
@@ -52,25 +53,6 @@ def _set_bits(b: Any, words: Any) -> Any:
     kind = ir.FunctionType(words.type, [words.type])
     name = "llvm.ctpop." + ("i64" if words.type == _LONG else f"v{TOGETHER}i64")
     return b.call(_BUILD.get_or_insert_function(b.module, kind, name), [words])
-
-
-def _repeated(b: Any, value: Any) -> Any:
-    """Return a vector of `TOGETHER` times the value."""
-    one = b.insert_element(
-        ir.Constant(_lanes_of(value.type, TOGETHER), ir.Undefined), value, _WORD(0)
-    )
-    return _chosen(b, one, one, [0] * TOGETHER)
-
-
-def _chosen(b: Any, x: Any, y: Any, lanes: list[int]) -> Any:
-    return b.shuffle_vector(x, y, ir.Constant(_lanes_of(_WORD, len(lanes)), lanes))
-
-
-def _load(b: Any, base: Any, offset: int, n: int = TOGETHER) -> Any:
-    pointer = b.gep(base, [_LONG(offset)])
-    loaded = b.load(b.bitcast(pointer, _lanes_of(_LONG, n).as_pointer()))
-    loaded.align = 8
-    return loaded
 
 
 def _kept(context: Any) -> int:
@@ -103,8 +85,8 @@ def _halved(b: Any, x: Any, y: Any) -> Any:
     order = [
         lane for low in range(0, size, 4) for lane in (low, low + 2, size + low, size + low + 2)
     ]
-    kind = _lanes_of(_WORD, size)
-    return _chosen(b, b.bitcast(x, kind), b.bitcast(y, kind), order)
+    kind = ir.VectorType(_WORD, size)
+    return lanes(b, b.bitcast(x, kind), b.bitcast(y, kind), order)
 
 
 def _added(b: Any, adds: bool, counts: list[tuple[Any, Any]]) -> Any:
@@ -113,42 +95,42 @@ def _added(b: Any, adds: bool, counts: list[tuple[Any, Any]]) -> Any:
     Pair j of ``counts`` is of words TOGETHER j to TOGETHER j + 7 of all rows. adds: whether one
     instruction adds eight bytes.
     """
-    held = _splat(0, _WORD, 2 * TOGETHER)
+    held = splat(_WORD, 2 * TOGETHER, 0)
     for i in range(_MIXED // 2):  # byte i of a word is of a pair of vectors
         x, y = counts[2 * i : 2 * i + 2]
         sums = _weighed(b, (_halved(b, x[0], y[0]), _halved(b, x[1], y[1])))
-        held = b.or_(held, b.shl(sums, _splat(8 * i, _WORD, 2 * TOGETHER)))
+        held = b.or_(held, b.shl(sums, splat(_WORD, 2 * TOGETHER, 8 * i)))
     order = []
     for row in range(TOGETHER):  # the bytes of words 6 r to 6 r + 5, then two that are 0
         for word in range(_MIXED * row, _MIXED * (row + 1)):
             vector, lane = divmod(word, TOGETHER)
             order.append(16 * (lane // 2) + 8 * (vector % 2) + 4 * (lane % 2) + vector // 2)
         order += [3, 3]
-    held = b.bitcast(held, _lanes_of(_BYTE, 8 * TOGETHER))
-    bytes_ = _chosen(b, held, held, order)
-    longs = _lanes_of(_LONG, TOGETHER)
+    held = b.bitcast(held, ir.VectorType(_BYTE, 8 * TOGETHER))
+    bytes_ = lanes(b, held, held, order)
+    longs = ir.VectorType(_LONG, TOGETHER)
     if adds:
         kind = ir.FunctionType(longs, [bytes_.type, bytes_.type])
         add = _BUILD.get_or_insert_function(b.module, kind, "llvm.x86.avx512.psad.bw.512")
-        sums = b.call(add, [bytes_, _splat(0, _BYTE, 8 * TOGETHER)])
-        return b.trunc(sums, _lanes_of(_WORD, TOGETHER))
-    even, pairs = _splat(0x00FF00FF00FF00FF), b.bitcast(bytes_, longs)
-    sums = b.add(b.and_(pairs, even), b.and_(b.lshr(pairs, _splat(8)), even))
-    sums = b.add(sums, b.lshr(sums, _splat(32)))
-    sums = b.and_(b.add(sums, b.lshr(sums, _splat(16))), _splat(0xFFFF))
-    return b.trunc(sums, _lanes_of(_WORD, TOGETHER))
+        sums = b.call(add, [bytes_, splat(_BYTE, 8 * TOGETHER, 0)])
+        return b.trunc(sums, ir.VectorType(_WORD, TOGETHER))
+    even, pairs = _longs(0x00FF00FF00FF00FF), b.bitcast(bytes_, longs)
+    sums = b.add(b.and_(pairs, even), b.and_(b.lshr(pairs, _longs(8)), even))
+    sums = b.add(sums, b.lshr(sums, _longs(32)))
+    sums = b.and_(b.add(sums, b.lshr(sums, _longs(16))), _longs(0xFFFF))
+    return b.trunc(sums, ir.VectorType(_WORD, TOGETHER))
 
 
 def _by_counting(b: Any, asked: Any, adds: bool) -> Callable[[Any], Any]:
     """Return what sums a group of rows by the instruction that counts bits."""
     own = [
-        [_load(b, asked, TOGETHER * (_MIXED * p + i)) for p in range(PLANES)]
+        [_words(b, asked, TOGETHER * (_MIXED * p + i)) for p in range(PLANES)]
         for i in range(_MIXED // 2)  # then they repeat: 3 * 8 = 4 * 6
     ]
 
     def summed(group: Any) -> Any:
         counts = [
-            _counted(b, _load(b, group, TOGETHER * i), own[i % (_MIXED // 2)])
+            _counted(b, _words(b, group, TOGETHER * i), own[i % (_MIXED // 2)])
             for i in range(_MIXED)
         ]
         return _added(b, adds, counts)
@@ -158,9 +140,9 @@ def _by_counting(b: Any, asked: Any, adds: bool) -> Callable[[Any], Any]:
 
 def _halves(b: Any, words: Any) -> tuple[Any, Any]:
     """Return the low halves of 32 bytes, and the high ones."""
-    shifted = b.lshr(b.bitcast(words, _lanes_of(_SHORT, 16)), _splat(4, _SHORT, 16))
-    low, high = (b.bitcast(each, _lanes_of(_BYTE, 32)) for each in (words, shifted))
-    return b.and_(low, _splat(15, _BYTE, 32)), b.and_(high, _splat(15, _BYTE, 32))
+    shifted = b.lshr(b.bitcast(words, ir.VectorType(_SHORT, 16)), splat(_SHORT, 16, 4))
+    low, high = (b.bitcast(each, ir.VectorType(_BYTE, 32)) for each in (words, shifted))
+    return b.and_(low, splat(_BYTE, 32, 15)), b.and_(high, splat(_BYTE, 32, 15))
 
 
 def _by_looking_up(b: Any, asked: Any) -> Callable[[Any], Any]:
@@ -168,7 +150,7 @@ def _by_looking_up(b: Any, asked: Any) -> Callable[[Any], Any]:
 
     Two rows are three vectors of four words: a a a a, a a b b, b b b b.
     """
-    bytes_, words = _lanes_of(_BYTE, 32), _lanes_of(_LONG, 4)
+    bytes_, words = ir.VectorType(_BYTE, 32), ir.VectorType(_LONG, 4)
     look_up, add_bytes = (
         _BUILD.get_or_insert_function(
             b.module, ir.FunctionType(kind, [bytes_, bytes_]), f"llvm.x86.avx2.{name}"
@@ -179,13 +161,13 @@ def _by_looking_up(b: Any, asked: Any) -> Callable[[Any], Any]:
     once = ir.Constant(bytes_, bits)
     twice = ir.Constant(bytes_, [2 * count for count in bits])
     own = [
-        (_load(b, asked, 4 * i, 4), _halves(b, _load(b, asked, TOGETHER * _MIXED + 4 * i, 4)))
+        (_words(b, asked, 4 * i, 4), _halves(b, _words(b, asked, TOGETHER * _MIXED + 4 * i, 4)))
         for i in range(3)
     ]
 
     def counted(held: Any, signs: Any, large: tuple[Any, Any]) -> Any:
         """Return S of each byte."""
-        count = _splat(0, _BYTE, 32)
+        count = splat(_BYTE, 32, 0)
         for differs, mask in zip(_halves(b, b.xor(held, signs)), large, strict=True):
             count = b.add(count, b.call(look_up, [once, differs]))
             count = b.add(count, b.call(look_up, [twice, b.and_(differs, mask)]))
@@ -194,16 +176,16 @@ def _by_looking_up(b: Any, asked: Any) -> Callable[[Any], Any]:
     def summed(group: Any) -> Any:
         pairs = []
         for first in range(0, 2 * _MIXED, 3):
-            x, both, y = (counted(_load(b, group, 4 * (first + i), 4), *own[i]) for i in range(3))
-            outer = _chosen(b, x, y, [*range(16), *range(48, 64)])
-            inner = _chosen(b, x, y, [*range(16, 32), *range(32, 48)])
+            x, both, y = (counted(_words(b, group, 4 * (first + i), 4), *own[i]) for i in range(3))
+            outer = lanes(b, x, y, [*range(16), *range(48, 64)])
+            inner = lanes(b, x, y, [*range(16, 32), *range(32, 48)])
             of_rows = b.add(both, b.add(outer, inner))  # 72 at most
-            pairs.append(b.call(add_bytes, [of_rows, _splat(0, _BYTE, 32)]))
+            pairs.append(b.call(add_bytes, [of_rows, splat(_BYTE, 32, 0)]))
         fours = []  # of rows 0 2 1 3
         for p, q in (pairs[:2], pairs[2:]):
-            fours.append(b.add(_chosen(b, p, q, [0, 4, 2, 6]), _chosen(b, p, q, [1, 5, 3, 7])))
-        low, high = (b.bitcast(each, _lanes_of(_WORD, TOGETHER)) for each in fours)
-        return _chosen(b, low, high, [0, 4, 2, 6, 8, 12, 10, 14])
+            fours.append(b.add(lanes(b, p, q, [0, 4, 2, 6]), lanes(b, p, q, [1, 5, 3, 7])))
+        low, high = (b.bitcast(each, ir.VectorType(_WORD, TOGETHER)) for each in fours)
+        return lanes(b, low, high, [0, 4, 2, 6, 8, 12, 10, 14])
 
     return summed
 
@@ -217,20 +199,17 @@ def _build_mixed(context: Any, b: Any, rows: _Rows, limit: Any, to: Any) -> Any:
     else:
         summed = _by_counting(b, rows.asked, wide)
     kept = _kept(context)
-    floats = _lanes_of(_FLOAT, TOGETHER)
-    total, least = _repeated(b, rows.total), _repeated(b, limit)
+    floats = ir.VectorType(_FLOAT, TOGETHER)
+    total, least = repeated(b, rows.total, TOGETHER), repeated(b, limit, TOGETHER)
     above_at = _BUILD.alloca_once_value(b, _LONG(0))
     with _BUILD.for_range_slice(b, _LONG(0), _LONG(TILE), _LONG(TOGETHER)) as (p, _):
         group = b.gep(rows.bits, [b.mul(p, _LONG(_MIXED))])
         for i in range(_MIXED):  # a cache line each
             ask_for(b, b.gep(group, [_LONG(_AHEAD + TOGETHER * i)]), kept)
-        factors, out = (
-            b.bitcast(b.gep(each, [p]), floats.as_pointer()) for each in (rows.factors, to)
-        )
-        loaded = b.load(factors)
-        loaded.align = 4
+        factors = load(b, rows.factors, p, _FLOAT, TOGETHER, 4)
+        out = b.bitcast(b.gep(to, [p]), floats.as_pointer())
         sums = summed(group)
-        estimates = b.fmul(b.sitofp(b.sub(total, b.add(sums, sums)), floats), loaded)
+        estimates = b.fmul(b.sitofp(b.sub(total, b.add(sums, sums)), floats), factors)
         b.store(estimates, out).align = 4
         above = b.bitcast(b.fcmp_ordered(">", estimates, least), ir.IntType(TOGETHER))
         b.store(b.or_(b.load(above_at), b.shl(b.zext(above, _LONG), p)), above_at)

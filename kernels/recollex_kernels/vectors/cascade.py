@@ -312,7 +312,8 @@ def cascade_of_rows(
 ) -> tuple[U32, U32, F32]:
     """Return what `cascade_top` returns if no other rows than ``rows`` are allowed.
 
-    Their codes of one bit lie together, so the others are not looked at.
+    Their codes of one bit lie together, so the others are not looked at. ``every``: whether all of
+    them are allowed; then none is looked up.
 
     Shapes, for n rows: rows uint32[n], ascending; memories uint32[n], that of each; signs as from
     `encode_signs`, of these rows alone; everything else as for `cascade_top`.

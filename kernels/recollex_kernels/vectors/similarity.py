@@ -25,21 +25,10 @@ from numba.extending import intrinsic
 
 from recollex_kernels.machine.arrays import contiguous, data_of, row_of
 from recollex_kernels.machine.jit import F32, U16
+from recollex_kernels.machine.vector_code import lanes, load, splat
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _I32, _I64, _FLOAT = ir.IntType(32), ir.IntType(64), ir.FloatType()
-
-
-def _splat(kind: Any, n: int, value: float) -> Any:
-    return ir.Constant(ir.VectorType(kind, n), [value] * n)
-
-
-def _load(b: Any, base: Any, offset: Any, kind: Any, n: int, align: int) -> Any:
-    """Return ``n`` elements at ``base[offset]`` as one vector."""
-    at = b.bitcast(b.gep(base, [offset]), ir.VectorType(kind, n).as_pointer())
-    loaded = b.load(at)
-    loaded.align = align
-    return loaded
 
 
 def _decode(context: Any, b: Any, bits: Any, n: int) -> Any:
@@ -48,29 +37,25 @@ def _decode(context: Any, b: Any, bits: Any, n: int) -> Any:
         half = b.bitcast(bits, ir.VectorType(ir.HalfType(), n))
         return b.fpext(half, ir.VectorType(_FLOAT, n))
     wide = b.zext(bits, ir.VectorType(_I32, n))
-    size = b.shl(b.and_(wide, _splat(_I32, n, 0x7FFF)), _splat(_I32, n, 13))
-    sign = b.shl(b.and_(wide, _splat(_I32, n, 0x8000)), _splat(_I32, n, 16))
+    size = b.shl(b.and_(wide, splat(_I32, n, 0x7FFF)), splat(_I32, n, 13))
+    sign = b.shl(b.and_(wide, splat(_I32, n, 0x8000)), splat(_I32, n, 16))
     # float32's exponent bias is 112 more than float16's
-    scaled = b.fmul(b.bitcast(size, ir.VectorType(_FLOAT, n)), _splat(_FLOAT, n, 2.0**112))
-    special = b.icmp_unsigned(">=", size, _splat(_I32, n, 0x7C00 << 13))  # infinity, NaN
+    scaled = b.fmul(b.bitcast(size, ir.VectorType(_FLOAT, n)), splat(_FLOAT, n, 2.0**112))
+    special = b.icmp_unsigned(">=", size, splat(_I32, n, 0x7C00 << 13))  # infinity, NaN
     size = b.select(
         special,
-        b.or_(size, _splat(_I32, n, 0x7F800000)),
+        b.or_(size, splat(_I32, n, 0x7F800000)),
         b.bitcast(scaled, ir.VectorType(_I32, n)),
     )
     return b.bitcast(b.or_(size, sign), ir.VectorType(_FLOAT, n))
-
-
-def _lanes(b: Any, vector: Any, chosen: range) -> Any:
-    mask = ir.Constant(ir.VectorType(_I32, len(chosen)), list(chosen))
-    return b.shuffle_vector(vector, vector, mask)
 
 
 def _tree(b: Any, vector: Any, n: int) -> Any:
     """Return the sum of ``n`` lanes: the upper half is added to the lower until one is left."""
     while n > 1:
         n //= 2
-        vector = b.fadd(_lanes(b, vector, range(n)), _lanes(b, vector, range(n, 2 * n)))
+        low, high = list(range(n)), list(range(n, 2 * n))
+        vector = b.fadd(lanes(b, vector, vector, low), lanes(b, vector, vector, high))
     return b.extract_element(vector, _I32(0))
 
 
@@ -83,10 +68,10 @@ def _similarity_code(typing: Any, vectors: Any, row: Any, query: Any) -> Any:
         whole = b.and_(width, _I64(-32))
         sums = []
         for n, first, end in ((32, _I64(0), whole), (8, whole, width)):
-            sum_at = _BUILD.alloca_once_value(b, _splat(_FLOAT, n, 0.0))
+            sum_at = _BUILD.alloca_once_value(b, splat(_FLOAT, n, 0.0))
             with _BUILD.for_range_slice(b, first, end, _I64(n)) as (j, _):
-                decoded = _decode(context, b, _load(b, v, j, ir.IntType(16), n, 2), n)
-                product = b.fmul(decoded, _load(b, q, j, _FLOAT, n, 4))
+                decoded = _decode(context, b, load(b, v, j, ir.IntType(16), n, 2), n)
+                product = b.fmul(decoded, load(b, q, j, _FLOAT, n, 4))
                 b.store(b.fadd(b.load(sum_at), product), sum_at)
             sums.append(_tree(b, b.load(sum_at), n))
         return b.fadd(sums[0], sums[1])
@@ -101,7 +86,7 @@ def _decode_row_code(typing: Any, vectors: Any, row: Any, out: Any) -> Any:
         v, width = row_of(context, b, signature.args[0], args[0], args[1])
         to = data_of(context, b, signature.args[2], args[2])
         with _BUILD.for_range_slice(b, _I64(0), width, _I64(8)) as (j, _):
-            decoded = _decode(context, b, _load(b, v, j, ir.IntType(16), 8, 2), 8)
+            decoded = _decode(context, b, load(b, v, j, ir.IntType(16), 8, 2), 8)
             at = b.bitcast(b.gep(to, [j]), ir.VectorType(_FLOAT, 8).as_pointer())
             b.store(decoded, at).align = 4
         return context.get_dummy_value()

@@ -1,0 +1,30 @@
+"""What the vector code of intrinsics is made of: constants, loads and lanes, in LLVM's terms."""
+
+from typing import Any
+
+from llvmlite import ir
+
+_WORD = ir.IntType(32)
+
+
+def splat(element: Any, n: int, value: float) -> Any:
+    """Return a constant vector of ``n`` times a value."""
+    return ir.Constant(ir.VectorType(element, n), [value] * n)
+
+
+def repeated(b: Any, value: Any, n: int) -> Any:
+    """Return a vector of ``n`` times a value that is known only when the code runs."""
+    one = b.insert_element(ir.Constant(ir.VectorType(value.type, n), ir.Undefined), value, _WORD(0))
+    return lanes(b, one, one, [0] * n)
+
+
+def load(b: Any, base: Any, offset: Any, element: Any, n: int, align: int) -> Any:
+    """Return ``n`` elements at ``base[offset]`` as one vector; ``align`` in bytes."""
+    loaded = b.load(b.bitcast(b.gep(base, [offset]), ir.VectorType(element, n).as_pointer()))
+    loaded.align = align
+    return loaded
+
+
+def lanes(b: Any, x: Any, y: Any, chosen: list[int]) -> Any:
+    """Return the chosen lanes of two vectors: those of ``y`` are numbered after those of ``x``."""
+    return b.shuffle_vector(x, y, ir.Constant(ir.VectorType(_WORD, len(chosen)), chosen))
