@@ -11,7 +11,7 @@ from functools import cache
 _CUES = {
     "": """
         the a an please you me us i we need to know it there that this these those then ever
-        actually exactly respectively for at on also well
+        actually exactly respectively for at on also well still
         be been being is are was were am had has have do did does doing
         relation relations relationship fact facts event events thing things one ones point case
         can you|could you|would you|will you|would like|want to know|like to know|
@@ -149,7 +149,7 @@ _KINDS = """
     entity entities person people individual individuals somebody
 """
 _NO_NOUNS = """
-not never no nobody nothing neither nor hardly always only usually often sometimes still already
+not never no nobody nothing neither nor hardly always only usually often sometimes already
 yet even just merely almost nearly perhaps maybe probably too very more most less least than
 without except if unless whether but
 """

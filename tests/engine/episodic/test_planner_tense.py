@@ -55,6 +55,12 @@ ANSWERS: dict[str, list[object]] = {
     "Which people read Emma?": ["Ann", "Ben"],
     "Does Ann live in Rome?": [False],
     "Does Ben live in Lima?": [True],
+    "Does Ann still live in Rome?": [False],
+    "Is Ben still living in Lima?": [True],
+    "Did Ann still live in Rome in 2003?": [True],
+    "Did Ann still work for Acme in 2007?": [False],
+    "Who still works for Acme?": ["Cleo"],
+    "Is Eva still the director of Acme?": [False],
 }
 
 
@@ -78,7 +84,12 @@ def test_the_tense_says_which_facts_are_meant(
 
 @pytest.mark.parametrize(
     "question",
-    ["Who is Ann married to?", "Who is married to Hugo?", "How many cities does Ann visit?"],
+    [
+        "Who is Ann married to?",
+        "Who is married to Hugo?",
+        "Is Ann still married to Hugo?",
+        "How many cities does Ann visit?",
+    ],
 )
 def test_a_single_day_says_nothing_of_now(view: FactView, question: str) -> None:
     found = plan(question, view, NOW)
