@@ -25,6 +25,8 @@ Edge = Literal["start", "end", ""]
 
 _NEUTRAL = frozenset({"who", "where", "ask", "all", "stay", "of", "as", "by", "'s", "spell"})
 _PICKS = frozenset({"first", "last", "nth"})
+_PRONOUNS = frozenset({"he", "she"})
+_PERSONS = frozenset({"who", "whom", "whose", "whoever", "whomever"})
 _UNITS: dict[str, Unit] = {f"unit:{unit}": unit for unit in ("year", "month", "week", "day")}
 
 
@@ -77,7 +79,9 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
         raise OutsideError("it does not say when 'then' is")
     left_out = [tokens for marker, tokens in subordinate if marker.cue == "besides"]
     clauses = [
-        read_clause(tokens, marker.cue) for marker, tokens in subordinate if marker.cue != "besides"
+        read_clause(_resolved(tokens, main, words), marker.cue)
+        for marker, tokens in subordinate
+        if marker.cue != "besides"
     ]
     if len(clauses) > 1:
         raise OutsideError("it counts from several events at once")
@@ -113,6 +117,25 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
         kind=main.kind,
         notes=(*main.notes, *(sub.notes if sub else ())),
     )
+
+
+def _resolved(
+    tokens: Sequence[Token], main: Clause, of_main: Sequence[Token]
+) -> Sequence[Token]:
+    """Return a subordinate clause in which "she" is the subject of the main clause.
+
+    "Where did Ann live when she met Ben?": the main clause names nobody else, and asks for nobody.
+    A pronoun that may be another stays, and is unknown to every form.
+    """
+    named = [each.name for each in of_main if each.kind == "name"]
+    subject = None if main.pattern is None else main.pattern.subject
+    asks_whom = any(each.lower in _PERSONS for each in of_main)
+    if subject is None or named != [subject] or asks_whom:
+        return tokens
+    return [
+        replace(each, kind="name", name=subject) if each.lower in _PRONOUNS else each
+        for each in tokens
+    ]
 
 
 def _joined(main: Clause, event: Clause) -> Clause:

@@ -84,6 +84,10 @@ ANSWERS = {
     "How many people lived in Rome between 2010 and 2014?": [2],
     "Where did Ben live when Ann visited Berlin?": [],
     "What is Ann's pet?": [],
+    "Where did Ann work when she lived in Oslo?": ["Acme"],
+    "Where was Ann living when she first visited Lisbon?": ["Paris"],
+    "When she visited Berlin, where did Ann live?": ["Paris"],
+    "Which city did Ann visit right after she visited Madrid?": ["Lisbon"],
 }
 OUTSIDE = {
     "Who was the director of Acme?": "names no time",
@@ -106,7 +110,11 @@ OUTSIDE = {
     "Which directors of Acme lived in Rome?": "several predicates",
     "Who directed Acme in 2006?": "'directed'",
     "When will Ann move to Rome?": "'will'",
-    "Where did Ann work when she lived in Oslo?": "'she'",
+    "Whom did Ann marry when she lived in Rome?": "'she'",
+    "Who was the director of Acme when she lived in Oslo?": "'she'",
+    "Where did Ann live when Ben met her?": "",
+    "Where did Ann and Ben live when she visited Berlin?": "'she'",
+    "When Ann met Ben, where did she live?": "'she'",
     "Who lived in Rome in 2012 with Ann?": "'with'",
     "Did Ben live in Rome after Ann?": "what is asked for",
     "Where else did Ann live?": "who is left out",
