@@ -12,8 +12,8 @@ from typing import Any
 
 from recollex_engine.dates.locales import DAY_FIRST, puts_month_first
 from recollex_engine.episodic.planner_answers import Value, answer
-from recollex_engine.episodic.planner_clauses import OutsideError
 from recollex_engine.episodic.planner_forms import read_form
+from recollex_engine.episodic.planner_pattern import OutsideError
 from recollex_engine.episodic.planner_tokens import predicates_of, read_tokens
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact

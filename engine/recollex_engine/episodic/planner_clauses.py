@@ -14,8 +14,9 @@ says when. Each clause is read by the places of its names around its predicate::
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, Pattern
+from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, OutsideError, Pattern
 from recollex_engine.episodic.planner_predicates import LOOSE, PREPOSITIONS, Mention, Wording
+from recollex_engine.episodic.planner_roles import joined_names, of_noun, of_verb
 from recollex_engine.episodic.planner_tense import is_present, is_state
 from recollex_engine.episodic.planner_tokens import Token
 from recollex_engine.episodic.planner_words import KINDS, NO_NOUNS
@@ -29,10 +30,6 @@ _SLOTS = frozenset({"who", "how_many", "all", "ask", "first", "last", "nth", "ti
 """A noun after these says what is asked for: "which company", "the first city that"."""
 _FORMER = frozenset({"retired", "resigned", "departed"})
 _ASKING = frozenset({"who", "where", "how_many", "how_often", "how_long", "since_when"})
-
-
-class OutsideError(Exception):
-    """The question is in none of the planner's forms; the message says what it has instead."""
 
 
 @dataclass(slots=True)
@@ -252,9 +249,10 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
     wordings = _fitting(mention, kept, place)
     kind = wordings[0].kind
     if kind == "verb":
-        subject, given = _around(clause, kept, place, wordings[0])
+        subject, given = of_verb(kept, place, wordings[0])
+        clause.names = joined_names(kept, place) or clause.names
     else:
-        subject, given = _of_noun(kept, place)
+        subject, given = of_noun(kept, place)
         if kind == "owned":
             subject, given = given, subject
     asked = OBJECT if given is None else SUBJECT if subject is None else None
@@ -330,58 +328,6 @@ def _fitting(mention: Mention, kept: Sequence[Token], place: int) -> tuple[Wordi
         named = ", ".join(each.predicate for each in wordings)
         raise OutsideError(f"{kept[place].text!r} may mean several predicates: {named}")
     return wordings
-
-
-def _around(
-    clause: Clause, kept: Sequence[Token], place: int, wording: Wording
-) -> tuple[Token | None, Token | None]:
-    """Return the names before and after a verb, changed over where one of both is passive."""
-    left = [each for each in kept[:place] if each.kind == "name"]
-    right = [each for each in kept[place + 1 :] if each.kind == "name"]
-    if "and" in clause.cues and len(left) + len(right) > 1:
-        clause.names = left if len(left) > 1 else right
-        left, right = left[-1:], right[-1:]
-    if len(left) > 1 or len(right) > 1:
-        raise OutsideError("I cannot tell which of the names the question is about")
-    pair = (left[0] if left else None, right[0] if right else None)
-    passive = any(each.cue == "by" for each in kept)
-    return pair[::-1] if passive != wording.passive else pair
-
-
-def _of_noun(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | None]:
-    """Return X and Y of "X is the director of Y"."""
-    names = {i: each for i, each in enumerate(kept) if each.kind == "name"}
-    given: int | None = None
-    after = [i for i in range(place + 1, len(kept)) if kept[i].cue or kept[i].kind != "cue"]
-    if len(after) > 1 and kept[after[0]].cue == "of" and kept[after[1]].kind == "name":
-        given = after[1]
-    owners = [i for i in names if i < place and i + 1 < len(kept) and kept[i + 1].cue == "'s"]
-    between = kept[owners[-1] + 2 : place] if owners else ()
-    plain = {
-        "",
-        "first",
-        "last",
-        "nth",
-        "direct",
-        "before",
-        "after",
-        "predecessor",
-        "successor",
-        "as",
-    }
-    if given is None and owners and all(each.cue in plain for each in between):
-        given = owners[-1]
-    having = [i for i, each in enumerate(kept) if each.is_having]
-    owned = any(each.is_possessive for each in kept[:place])
-    if given is None and having and (owned or len(names) == 1):
-        has_main = [i for i in having if i + 1 >= len(kept) or kept[i + 1].lower != "been"]
-        near = [i for i in names if has_main and abs(i - has_main[0]) <= 2]
-        near = [i for i in near if all(each.cue != "as" for each in kept[i + 1 : i + 2])]
-        given = near[-1] if near else None
-    rest = [i for i in names if i != given]
-    if len(rest) > 1:
-        raise OutsideError("I cannot tell which of the names the question is about")
-    return (names[rest[0]] if rest else None), (None if given is None else names[given])
 
 
 def unread(clause: Clause, read: Iterable[str]) -> None:

@@ -10,12 +10,11 @@ from typing import Literal
 
 from recollex_engine.episodic.planner_clauses import (
     Clause,
-    OutsideError,
     read_clause,
     split,
     unread,
 )
-from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, Pattern
+from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, OutsideError, Pattern
 from recollex_engine.episodic.planner_tokens import Token
 from recollex_engine.episodic.tenures import Unit
 
@@ -119,9 +118,7 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
     )
 
 
-def _resolved(
-    tokens: Sequence[Token], main: Clause, of_main: Sequence[Token]
-) -> Sequence[Token]:
+def _resolved(tokens: Sequence[Token], main: Clause, of_main: Sequence[Token]) -> Sequence[Token]:
     """Return a subordinate clause in which "she" is the subject of the main clause.
 
     "Where did Ann live when she met Ben?": the main clause names nobody else, and asks for nobody.

@@ -7,6 +7,10 @@ from recollex_engine.episodic.planner_predicates import Wording
 SUBJECT, OBJECT = "subject", "object"
 
 
+class OutsideError(Exception):
+    """The question is in none of the planner's forms; the message says what it has instead."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """Facts of predicates; subject and object: given names. asked: the other part, if one is.

@@ -10,9 +10,8 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.intervals import OPEN_START
 from recollex_engine.domain.literals import Text
 from recollex_engine.episodic import tenures
-from recollex_engine.episodic.planner_clauses import OutsideError
 from recollex_engine.episodic.planner_forms import Form
-from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, Pattern
+from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, OutsideError, Pattern
 from recollex_engine.episodic.planner_tokens import Token
 from recollex_engine.episodic.tenures import Tenure
 from recollex_engine.facts.fact_selection import FactConditions, select

@@ -1,0 +1,71 @@
+"""Which name of a clause is the subject of its predicate, and which the object?
+
+They are told by the places of the names around the predicate.
+"""
+
+from collections.abc import Sequence
+
+from recollex_engine.episodic.planner_pattern import OutsideError
+from recollex_engine.episodic.planner_predicates import Wording
+from recollex_engine.episodic.planner_tokens import Token
+
+_PLAIN = frozenset(
+    {"", "first", "last", "nth", "direct", "before", "after", "predecessor", "successor", "as"}
+)
+"""What may stand between an owner and a noun: "Acme's first director"."""
+
+
+def joined_names(kept: Sequence[Token], place: int) -> list[Token] | None:
+    """Return the names that "and" joins on one side of a verb at ``place``; None without any."""
+    left, right = _beside(kept, place)
+    if not _joins(kept) or len(left) + len(right) < 2:
+        return None
+    return left if len(left) > 1 else right
+
+
+def of_verb(
+    kept: Sequence[Token], place: int, wording: Wording
+) -> tuple[Token | None, Token | None]:
+    """Return X and Y of "X worked for Y"; of "X and Z worked for Y", Z and Y."""
+    left, right = _beside(kept, place)
+    if _joins(kept) and len(left) + len(right) > 1:
+        left, right = left[-1:], right[-1:]
+    if len(left) > 1 or len(right) > 1:
+        raise OutsideError("I cannot tell which of the names the question is about")
+    pair = (left[0] if left else None, right[0] if right else None)
+    passive = any(each.cue == "by" for each in kept)
+    return pair[::-1] if passive != wording.passive else pair
+
+
+def of_noun(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | None]:
+    """Return X and Y of "X is the director of Y"."""
+    names = {i: each for i, each in enumerate(kept) if each.kind == "name"}
+    given: int | None = None
+    after = [i for i in range(place + 1, len(kept)) if kept[i].cue or kept[i].kind != "cue"]
+    if len(after) > 1 and kept[after[0]].cue == "of" and kept[after[1]].kind == "name":
+        given = after[1]
+    owners = [i for i in names if i < place and i + 1 < len(kept) and kept[i + 1].cue == "'s"]
+    between = kept[owners[-1] + 2 : place] if owners else ()
+    if given is None and owners and all(each.cue in _PLAIN for each in between):
+        given = owners[-1]
+    having = [i for i, each in enumerate(kept) if each.is_having]
+    owned = any(each.is_possessive for each in kept[:place])
+    if given is None and having and (owned or len(names) == 1):
+        has_main = [i for i in having if i + 1 >= len(kept) or kept[i + 1].lower != "been"]
+        near = [i for i in names if has_main and abs(i - has_main[0]) <= 2]
+        near = [i for i in near if all(each.cue != "as" for each in kept[i + 1 : i + 2])]
+        given = near[-1] if near else None
+    rest = [i for i in names if i != given]
+    if len(rest) > 1:
+        raise OutsideError("I cannot tell which of the names the question is about")
+    return (names[rest[0]] if rest else None), (None if given is None else names[given])
+
+
+def _beside(kept: Sequence[Token], place: int) -> tuple[list[Token], list[Token]]:
+    """Return the names before and after a place."""
+    left = [each for each in kept[:place] if each.kind == "name"]
+    return left, [each for each in kept[place + 1 :] if each.kind == "name"]
+
+
+def _joins(kept: Sequence[Token]) -> bool:
+    return any(each.cue == "and" for each in kept)
