@@ -119,9 +119,16 @@ def _of_kind(
     return tuple(name for name in names if stem(kind) in types[name]), ()
 
 
+def _meant(form: Form, view: FactView, now: int) -> list[Tenure]:
+    """Return the facts whose time is asked for: of those within its times, the picked ones."""
+    chosen = matching(form.pattern, view)
+    if form.times:
+        chosen = bounded(chosen, form, view, now)
+    return picked(chosen, form.pick, form.number)
+
+
 def _when(form: Form, view: FactView, now: int) -> Found:
-    chosen = tenures.by_start(matching(form.pattern, view))
-    chosen = picked(chosen, form.pick, form.number)
+    chosen = tenures.by_start(_meant(form, view, now))
     values: list[str] = []
     for each in chosen:
         start = _edge(each, "start") if form.edge != "end" else ""
@@ -178,10 +185,7 @@ def _count(form: Form, view: FactView, now: int) -> Found:
 
 
 def _duration(form: Form, view: FactView, now: int) -> Found:
-    chosen = tenures.by_start(matching(form.pattern, view))
-    if not chosen:
-        return Found((), "", (), form.notes)
-    meant = picked(chosen, form.pick, form.number)
+    meant = _meant(form, view, now)
     if not meant:
         return Found((), "", (), form.notes)
     if len(meant) > 1:
@@ -219,7 +223,7 @@ def _timeline(form: Form, view: FactView, now: int) -> Found:
 
 
 def _since(form: Form, view: FactView, now: int) -> Found:
-    chosen = picked(matching(form.pattern, view), form.pick, form.number)
+    chosen = _meant(form, view, now)
     if len(chosen) != 1:
         if not chosen:
             return Found((), "", (), form.notes)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, OutsideError, Pattern
 from recollex_engine.episodic.planner_predicates import LOOSE, PREPOSITIONS, Mention, Wording
-from recollex_engine.episodic.planner_roles import joined_names, of_noun, of_verb
+from recollex_engine.episodic.planner_roles import joined_names, of_event, of_noun, of_verb
 from recollex_engine.episodic.planner_tense import is_present, is_state
 from recollex_engine.episodic.planner_tokens import Token
 from recollex_engine.episodic.planner_words import KINDS, NO_NOUNS
@@ -187,7 +187,7 @@ def _take_kind(clause: Clause, kept: Sequence[Token], place: int, token: Token) 
         not fits
         or token.text.isdigit()
         or clause.kind
-        or noun in ("noun", "owned")
+        or noun in ("noun", "owned", "event")
         or (follows and follows.kind == "unknown")
     ):
         raise OutsideError(f"I do not know what {token.text!r} means here")
@@ -251,6 +251,8 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
     if kind == "verb":
         subject, given = of_verb(kept, place, wordings[0])
         clause.names = joined_names(kept, place) or clause.names
+    elif kind == "event":
+        subject, given = of_event(kept, place)
     else:
         subject, given = of_noun(kept, place)
         if kind == "owned":

@@ -194,7 +194,7 @@ def _same(pattern: Pattern, name: str) -> Pattern:
 
 def _completed(event: Pattern, main: Pattern) -> Pattern:
     """Return an event with the subject or object that it shares with the main clause."""
-    if event.subject is not None and event.object is not None:
+    if event.subject is not None and (event.object is not None or event.is_event):
         return event
     for part in (SUBJECT, OBJECT):
         given = main.part(part)
@@ -239,6 +239,8 @@ def _form(main: Clause, anchor: Anchor | None) -> Form:
 
 
 def _full(form: Form) -> None:
+    if form.pattern.is_event:  # "When was the second trip after June?"
+        return
     if form.pattern.asked is not None:
         raise OutsideError(f"it lacks a {form.pattern.asked}")
     if form.times:
@@ -301,9 +303,12 @@ def _count(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
         {*_NEUTRAL, "how_many", "how_often", "distinct", "start", "end", "else"}
         | ({"inclusive", "those", "or", "and"} if "inclusive" in cues else set()),
     )
-    if base.pattern.asked is None and not often:
+    if base.pattern.is_event and "distinct" in cues:
+        raise OutsideError(f"I cannot tell which of them are {cues['distinct']!r}")
+    repeats = often or base.pattern.is_event
+    if base.pattern.asked is None and not repeats:
         raise OutsideError("it names both the subject and the object of what is counted")
-    return replace(base, name="count", repeats=often)
+    return replace(base, name="count", repeats=repeats)
 
 
 def _counted_in(main: Clause) -> tuple[Token, ...]:
@@ -348,6 +353,12 @@ def _which(main: Clause, base: Form, anchor: Anchor | None) -> Form:
     cues = main.cues
     if base.pattern.asked is None:
         raise OutsideError("it names both the subject and the object, and asks for neither")
+    if base.pattern.is_event:
+        asks_person = cues.get("who", "").lower() in _PERSONS
+        is_person = base.pattern.asked == SUBJECT
+        is_with = base.pattern.wordings[0].preposition == "with"
+        if asks_person != is_person and not (asks_person and is_with):
+            raise OutsideError("I cannot tell what is asked for")
     read = {*_NEUTRAL, *_PICKS, "distinct", "now", "else", "start", "end"}
     if base.pick and "spell" in cues:
         raise OutsideError(f"{cues['spell']!r} may count what each did, or what all did")

@@ -28,6 +28,11 @@ class Pattern:
     is_either: bool = False
     is_state: bool = False
 
+    @property
+    def is_event(self) -> bool:
+        """Whether it means events that are named by a noun: "Ann's trips"."""
+        return self.wordings[0].kind == "event"
+
     def turned(self) -> "Pattern":
         """Return the pattern with subject and object changed over."""
         asked = None if self.asked is None else SUBJECT if self.asked == OBJECT else OBJECT

@@ -7,6 +7,7 @@ into its core words, in a form that inflection does not change, and the preposit
     deputy_director_of   deputy director   of    a noun: Ann is the deputy director of Acme
     has_pet              pet     -     a noun of the subject: Rex is Ann's pet
     owned_by             own     by    a passive verb: the house is owned by Ann
+    took_a_trip_to       trip    to    an event that is told by a noun, see `planner_event_nouns`
 
 A question names a predicate only if it has all of its core words, next to each other, and its
 preposition where one follows. A few verbs are other words for a state (`_OTHER_WORDS`); they count
@@ -19,7 +20,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-Kind = Literal["noun", "owned", "verb"]
+from recollex_engine.episodic.planner_event_nouns import event_of
+
+Kind = Literal["noun", "owned", "verb", "event"]
 
 _PARTS = re.compile(r"[A-Z]{2,}(?=[A-Z][a-z]|\b|_|\d)|[A-Z]?[a-z]+\d*|[A-Z]\d*|\d+|[^\W\d_a-zA-Z]+")
 _LEADING_WORDS = """
@@ -66,19 +69,28 @@ LOOSE = frozenset({("marri", "to")})
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A predicate taken apart. core: its words, see `stem`. passive: the subject undergoes it."""
+    """A predicate taken apart. core: its words, see `stem`. passive: the subject undergoes it.
+
+    verb, noun: "take" and "trip" of the event "took_a_trip_to"; "" of other predicates.
+    """
 
     predicate: str
     core: tuple[str, ...]
     preposition: str
     kind: Kind
     passive: bool = False
+    verb: str = ""
+    noun: str = ""
 
     @property
     def names_a_place(self) -> bool:
         """Whether its object is where something is or is done: "lives in", "visited"."""
         is_at = self.preposition in _OF_PLACES or self.core[-1] in _INTO_PLACES
         return is_at or self.kind == "noun"
+
+    def is_said_by(self, word: str) -> bool:
+        """Return whether a word of a question may be its first one: "meetings", not "meet"."""
+        return self.kind != "event" or word in (self.noun, f"{self.noun}s", f"{self.noun}es")
 
     def is_noun_itself(self, words: str) -> bool:
         """Return whether a question's words are those of a predicate such as "spouse"."""
@@ -114,10 +126,14 @@ def wording(predicate: str) -> Wording:
     """
     words = [each.lower() for each in _PARTS.findall(predicate)]
     had = bool(words) and words[0] in ("has", "had", "have")
+    verb, words = event_of(words) or ("", words)
+    noun = words[0] if verb else ""
     while len(words) > 1 and words[0] in _LEADING:
         words.pop(0)
     preposition = words.pop() if len(words) > 1 and words[-1] in PREPOSITIONS else ""
     core = tuple(map(stem, words))
+    if verb:
+        return Wording(predicate, core, preposition, "event", verb=verb, noun=noun)
     if preposition == "of":
         return Wording(predicate, core, preposition, "noun")
     kind: Kind = "owned" if had and not preposition else "verb"
@@ -134,6 +150,8 @@ def stem(word: str) -> str:
     ({'liv'}, 'teach')
     """
     word = IRREGULAR.get(word.lower(), word.lower())
+    if word.endswith("ings"):
+        word = word.removesuffix("s")  # "meetings" as "meeting"
     if any(letter.isdigit() for letter in word):
         return word.removesuffix("s")
     for suffix in ("ies", "ied"):
@@ -173,8 +191,9 @@ def find_mentions(words: Sequence[str], predicates: Iterable[str]) -> list[Menti
     for size in range(longest, 0, -1):
         for first in range(len(stems) - size + 1):
             place = range(first, first + size)
-            known = by_core.get(tuple(stems[first : first + size]))
-            if known is not None and taken.isdisjoint(place):
+            alike = by_core.get(tuple(stems[first : first + size]), ())
+            known = [each for each in alike if each.is_said_by(words[first])]
+            if known and taken.isdisjoint(place):
                 taken.update(place)
                 found.append(_mention(words, first, first + size, known))
     left = ["" if place in taken else each for place, each in enumerate(stems)]

@@ -6,7 +6,7 @@ They are told by the places of the names around the predicate.
 from collections.abc import Sequence
 
 from recollex_engine.episodic.planner_pattern import OutsideError
-from recollex_engine.episodic.planner_predicates import Wording
+from recollex_engine.episodic.planner_predicates import PREPOSITIONS, Wording
 from recollex_engine.episodic.planner_tokens import Token
 
 _PLAIN = frozenset(
@@ -35,6 +35,31 @@ def of_verb(
     pair = (left[0] if left else None, right[0] if right else None)
     passive = any(each.cue == "by" for each in kept)
     return pair[::-1] if passive != wording.passive else pair
+
+
+def of_event(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | None]:
+    """Return X and Y of "X's trip to Y", "the trip to Y that X took".
+
+    Raises `OutsideError` for another preposition ("on the trip"): it asks about something else.
+    """
+    mention = kept[place].mention
+    assert mention is not None
+    own = mention.wordings[0].preposition
+    subjects: list[Token] = []
+    objects: list[Token] = []
+    for at, token in enumerate(kept):
+        before = kept[at - 1] if at else None
+        if token.kind == "name":
+            direct = at == place + 1 and mention.preposition == own
+            is_object = direct or (before is not None and before.lower == own)
+            (objects if is_object else subjects).append(token)
+        elif token.lower in PREPOSITIONS - {own, "of", "by"} and token.kind == "cue":
+            follows = kept[at + 1 : at + 2]
+            if not follows or follows[0].kind != "time":
+                raise OutsideError(f"I do not know what {token.text!r} means here")
+    if len(subjects) > 1 or len(objects) > 1:
+        raise OutsideError("I cannot tell which of the names the question is about")
+    return (subjects[0] if subjects else None), (objects[0] if objects else None)
 
 
 def of_noun(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | None]:

@@ -16,6 +16,7 @@ from recollex_engine.clock import from_micros
 from recollex_engine.dates.english_words import MONTHS, SHORT_MONTHS
 from recollex_engine.dates.time_range import TimeRange, find_range
 from recollex_engine.domain.literals import ENTITY, KINDS
+from recollex_engine.episodic.planner_event_nouns import places_of_verb
 from recollex_engine.episodic.planner_predicates import Mention, find_mentions
 from recollex_engine.episodic.planner_words import (
     AUXILIARIES,
@@ -136,6 +137,9 @@ def read_tokens(
             mention.after,
             Token("predicate", words, mention=mention),
         )
+        verb = mention.wordings[0].verb
+        for place in places_of_verb(left, verb, mention.first, mention.after) if verb else ():
+            taken.setdefault(place, (place + 1, Token("cue", pieces[place].text)))
     tokens: list[Token] = []
     place = 0
     while place < len(pieces):
