@@ -122,7 +122,8 @@ class EntityTable:
         similarity is below the threshold is not scored, however good the company and however
         recent the time: the printed sum alone would merge "Greek" with "Greta" and "Wuhan Plaza"
         with "Wuhan City". Where many names are alike ("Name 123", "Name 124"), only the
-        `CANDIDATES` most similar names of each word are scored.
+        `CANDIDATES` most similar names of each word are scored. No candidate is sought without
+        `others`: the sum of another name is below .7 then.
 
         With the rule "memora" the sum is the printed one: every known name is a candidate, without
         a threshold of its own. Names with the same plain form ("Google Inc" and "Google", "Bob" and
@@ -139,6 +140,8 @@ class EntityTable:
             same = [e for e in self._variants.get(plain_name(name), ()) if e not in others]
             if same:
                 return max(same, key=lambda entity: (last_seen(entity), -entity))
+        if not others:
+            return None
         closest: dict[int, float] = {}
         for candidate, likeness in self._candidates(name):
             entity = self._entity_of[candidate]

@@ -25,7 +25,7 @@ def table_of(*names):
     return table
 
 
-def resolve(table, surface, at=0, others=(), shared=never, last=0):
+def resolve(table, surface, at=0, others=(99,), shared=never, last=0):
     return table.resolve(surface, at, list(others), shared, lambda entity: last)
 
 
@@ -82,6 +82,13 @@ def test_shared_is_asked_with_the_company_of_this_memory():
     assert asked == [(0, [1, 7])]
 
 
+def test_no_name_is_compared_where_a_memory_names_nothing_else_so_far(monkeypatch):
+    table = table_of("Sara")
+    assert resolve(table, "Sarah", shared=lambda *_: 10) == 0
+    monkeypatch.setattr(EntityTable, "_candidates", None)
+    assert resolve(table, "Sarah", others=()) is None
+
+
 def test_a_name_keeps_its_first_entity():
     table = table_of("Oslo", "oslo")
     assert len(table) == 1
@@ -116,7 +123,11 @@ def test_equals_the_formula_over_every_blocked_name(names, surface, others, toge
     for entity, name in enumerate(names):
         entity_of.setdefault(name, entity)
     gap = days * 86_400_000_000
-    found = resolve(table, surface, gap, others, lambda entity, _: (entity + together) % 13)
+
+    def shared(entity, others):
+        return (entity + together) % 13 if others else 0
+
+    found = resolve(table, surface, gap, others, shared)
     if surface in entity_of:
         assert found == entity_of[surface]
         return
@@ -128,7 +139,7 @@ def test_equals_the_formula_over_every_blocked_name(names, surface, others, toge
             continue
         score = (
             0.5 * likeness
-            + 0.3 * min(1.0, (entity + together) % 13 / 10)
+            + 0.3 * min(1.0, (entity + together) % 13 / 10 if others else 0.0)
             + 0.2 * math.exp(-gap / RECENCY_US)
         )
         if (score, -entity) >= best[:2]:
@@ -210,7 +221,7 @@ def test_the_printed_sum_has_no_threshold_of_its_own():
     assert resolve(printed("Zoey"), "Joey", shared=lambda *_: 10) == 0
     # the paper's own example stays below its threshold: .25 + .3 + .17
     monday_to_tuesday = RECENCY_US // 7
-    assert resolve(printed("Alice"), "Alice Chen", monday_to_tuesday, (), lambda *_: 10) is None
+    assert resolve(printed("Alice"), "Alice Chen", monday_to_tuesday, shared=lambda *_: 10) is None
 
 
 def test_an_unknown_rule_is_refused_with_those_there_are():
