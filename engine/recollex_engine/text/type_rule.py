@@ -37,35 +37,35 @@ FindType = Callable[[str, str], EntityType]
 
 _REACH = 40
 """Characters before and after a name that are looked at."""
-_BEFORE: tuple[tuple[re.Pattern[str], EntityType], ...] = tuple(
-    (re.compile(rf"(?:^|\W)(?:{pattern})\W{{0,3}}\Z", re.I), kind)
-    for pattern, kind in (
-        (r"work(?:s|ed|ing)? (?:at|for)|hired by|employed by|job at|internship at", ORGANIZATION),
-        (r"(?:ceo|founder|cto|head) of|applied to|interview (?:at|with)", ORGANIZATION),
-        (
-            r"play(?:s|ed|ing)?|watch(?:ed|es|ing)?|read(?:s|ing)?|finished|rewatch(?:ed|ing)?",
-            PRODUCT,
-        ),
-        (r"us(?:e|es|ed|ing)|install(?:ed|ing)?|download(?:ed|ing)?|bought (?:a|an|the)", PRODUCT),
-        (
-            r"(?:book|movie|film|game|song|album|show|series|app|novel|track)s?(?: called| named)?",
-            PRODUCT,
-        ),
-        (r"(?:live|lives|lived|living|born|based|arrived|stay|stayed|staying) in", LOCATION),
-        (
-            r"(?:move|moved|moving|travel|traveled|travelled|trip|flew|fly|flight|went|going) to",
-            LOCATION,
-        ),
-        (
-            r"visit(?:s|ed|ing)?|tour of|back from|all over|capital of|near|across|explore[ds]?",
-            LOCATION,
-        ),
-        (r"in|around", LOCATION),
-        (r"hi|hey|hello|thanks|thank you|congrats|congratulations|dear|bye|yeah|sure|wow", PERSON),
-        (rf"(?:my|our|his|her|their|a) (?:\w+ )?(?:{'|'.join(sorted(RELATIVES))})", PERSON),
-        (r"with|by|met|meet|told|texted|married|thank", PERSON),
-    )
+_CUES: tuple[tuple[str, EntityType], ...] = (
+    (r"work(?:s|ed|ing)? (?:at|for)|hired by|employed by|job at|internship at", ORGANIZATION),
+    (r"(?:ceo|founder|cto|head) of|applied to|interview (?:at|with)", ORGANIZATION),
+    (
+        r"play(?:s|ed|ing)?|watch(?:ed|es|ing)?|read(?:s|ing)?|finished|rewatch(?:ed|ing)?",
+        PRODUCT,
+    ),
+    (r"us(?:e|es|ed|ing)|install(?:ed|ing)?|download(?:ed|ing)?|bought (?:a|an|the)", PRODUCT),
+    (
+        r"(?:book|movie|film|game|song|album|show|series|app|novel|track)s?(?: called| named)?",
+        PRODUCT,
+    ),
+    (r"(?:live|lives|lived|living|born|based|arrived|stay|stayed|staying) in", LOCATION),
+    (
+        r"(?:move|moved|moving|travel|traveled|travelled|trip|flew|fly|flight|went|going) to",
+        LOCATION,
+    ),
+    (
+        r"visit(?:s|ed|ing)?|tour of|back from|all over|capital of|near|across|explore[ds]?",
+        LOCATION,
+    ),
+    (r"in|around", LOCATION),
+    (r"hi|hey|hello|thanks|thank you|congrats|congratulations|dear|bye|yeah|sure|wow", PERSON),
+    (rf"(?:my|our|his|her|their|a) (?:\w+ )?(?:{'|'.join(sorted(RELATIVES))})", PERSON),
+    (r"with|by|met|meet|told|texted|married|thank", PERSON),
 )
+"""What may stand before a name, and the type that it shows. Of two that fit, one is longer, and has
+the type of the shorter one or comes before it."""
+_BEFORE = re.compile(rf"(?<!\w)(?:{'|'.join(f'({cue})' for cue, _ in _CUES)})\W{{0,3}}\Z", re.I)
 _ARTICLE = re.compile(r"\b(?:the|a|an) \Z", re.I)
 _AFTER = re.compile(
     r"\W{0,2}(?:said|says|told|asked|thinks|loves|likes|hates|wants|and i\b|is my|was my|smiled|"
@@ -129,7 +129,6 @@ def _by_sentence(name: str, text: str) -> EntityType:
     before = _ARTICLE.sub("", before)
     if before.rstrip(" ")[-1:] in "\"'\u201c\u2018*_" and before.strip():
         return PRODUCT
-    for pattern, kind in _BEFORE:
-        if pattern.search(before):
-            return kind
+    if (cue := _BEFORE.search(before)) is not None and cue.lastindex is not None:
+        return _CUES[cue.lastindex - 1][1]
     return PERSON if _AFTER.match(after) else OTHER

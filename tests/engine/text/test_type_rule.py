@@ -1,6 +1,9 @@
 import doctest
+import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from recollex_engine.errors import InputError
 from recollex_engine.text import entity_types, type_rule, typed_words
@@ -14,6 +17,47 @@ def test_the_examples_in_the_docstrings_run():
 
 def test_the_numbers_of_the_types_stay():
     assert ENTITY_TYPES == ("PERSON", "ORGANIZATION", "LOCATION", "PRODUCT", "CONCEPT", "OTHER")
+
+
+CUES = [
+    *(
+        "work at",
+        "hired by",
+        "job at",
+        "ceo of",
+        "applied to",
+        "interview with",
+        "read",
+        "finished",
+        "using",
+    ),
+    *(
+        "bought a",
+        "app",
+        "movies called",
+        "born in",
+        "going to",
+        "visited",
+        "tour of",
+        "near",
+        "in",
+    ),
+    *("around", "thank you", "hey", "my old", "my", "our", "a", "brother", "neighbor"),
+    *("with", "by", "met", "to", "of", "at", "you", "said", "the"),
+]
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.lists(st.sampled_from(CUES), max_size=4), st.sampled_from([" ", ", ", "", " -- -"]))
+def test_what_stands_before_a_name_is_read_as_by_one_cue_after_another(before, mark):
+    text = " ".join(before) + mark
+    read = type_rule._ARTICLE.sub("", text)
+    found = [
+        kind
+        for cue, kind in type_rule._CUES
+        if re.search(rf"(?:^|\W)(?:{cue})\W{{0,3}}\Z", read, re.I)
+    ]
+    assert find_type("Zorbo", f"{text}Zorbo.") == [*found, "OTHER"][0]
 
 
 @pytest.mark.parametrize(
