@@ -46,6 +46,8 @@ _WORD = re.compile(r"\w+(?:['\u2019&-]\w+)*")
 _LONG_TEXT = 2000  # characters; words of a longer text are collected once, not searched per name
 _BEFORE_SENTENCE_START = " \t\"'\u201c\u2018(*_"
 _WITHIN_SENTENCE = ",;&'\u2019-)/%"
+_WITHIN_WORD = re.compile("['\u2019-]")
+_MEMO_NAMES = 16_384
 
 
 def find_names(text: str, speaker: str | None = None) -> list[str]:
@@ -167,7 +169,7 @@ def _digit_at(text: str, at: int) -> bool:
 
 def _head(small: str) -> str:
     """Return the word before its first apostrophe or hyphen."""
-    return re.split("['\u2019-]", small, maxsplit=1)[0]
+    return _WITHIN_WORD.split(small, maxsplit=1)[0]
 
 
 def starts_sentence(text: str, start: int) -> bool:
@@ -187,8 +189,7 @@ def fold_name(surface: str) -> str:
     >>> fold_name("The  Café Réal's"), fold_name("Dr. O'Neil")
     ('cafe real', "dr o'neil")
     """
-    name = fold_text(surface[:LONGEST_NAME]).removesuffix("'s")
-    return name.removeprefix("the ") or surface
+    return _folded[surface]
 
 
 def fold_text(text: str) -> str:
@@ -203,3 +204,18 @@ def fold_text(text: str) -> str:
     if not folded.isascii():
         folded = "".join(c for c in folded if not unicodedata.combining(c))
     return " ".join(folded.replace("\u2019", "'").replace(".", " ").split())
+
+
+class _Folded(dict[str, str]):
+    """Cache: name -> its normal form. Bounded: a transaction folds each of its names often."""
+
+    def __missing__(self, surface: str) -> str:
+        name = fold_text(surface[:LONGEST_NAME]).removesuffix("'s").removeprefix("the ") or surface
+        if len(surface) <= LONGEST_NAME:
+            if len(self) >= _MEMO_NAMES:
+                self.clear()
+            self[surface] = name
+        return name
+
+
+_folded = _Folded()

@@ -75,3 +75,11 @@ def test_a_hostile_megabyte_takes_seconds_at_most(part):
 def test_folding_twice_changes_nothing_and_never_empties(text):
     assert fold_name(text)
     assert find_names(text) is not None
+
+
+def test_normal_forms_are_kept_up_to_a_bound(monkeypatch):
+    monkeypatch.setattr(module, "_MEMO_NAMES", 3)
+    module._folded.clear()
+    names = ["The Hague", "Oslo's", "Dr. Quibble", "Zoë", "x" * 101]
+    assert [fold_name(each) for each in names] == ["hague", "oslo", "dr quibble", "zoe", "x" * 100]
+    assert list(module._folded) == ["Zoë"]
