@@ -159,14 +159,13 @@ class LogWriter:
             if self._cipher is not None:
                 operations = seal_operations(self._cipher, before.op, recorded_at, operations)
             lines, chain = encode_transaction(before, recorded_at, operations, salts)
-            path = plain_path(self.folder, before.file)
             file = self._opened()
             op, offset = before.op + len(operations), before.offset + len(lines)
             after = Position(before.file, offset, op, recorded_at, chain)
             self._torn = True
             try:
                 with file as fd:
-                    write_at(fd, lines, before.offset, path)
+                    write_at(fd, lines, before.offset, file.path)
             except BaseException:  # a full disk, or a KeyboardInterrupt
                 self._cut()
                 raise

@@ -37,6 +37,10 @@ from recollex_engine.storage.batch_interner import BatchInterner
 
 MOST_PASSAGES = 1 << 20
 """More than a text can have."""
+_OFFSETS = [(name, f"{name}_offset") for name in (*LISTS, "term")]
+_OF_MEMORY = (*MEMORY, *(f"{name}_offset" for name in LISTS))
+_OF_ROW = tuple(ROW)[1:]
+_OF_OP = tuple(OP)
 
 
 def apply(
@@ -86,8 +90,8 @@ class _Staged:
         self.first_row = self.rows = columns.rows
         self.entities = columns.entities
         self.folded_names = columns.column["name_entity"].count
-        self.length = int(columns.array("op_length")[-1]) if columns.op else 0
-        self.at = {name: int(columns.array(f"{name}_offset")[-1]) for name in (*LISTS, "term")}
+        self.length: int = columns.column["op_length"].last if columns.op else 0
+        self.at: dict[str, int] = {name: columns.column[offset].last for name, offset in _OFFSETS}
         self.closed: list[tuple[int, int]] = []
         self.recounted: list[list[int]] = []  # of each memory before the last `recount`
         self.facts = StagedFacts(columns, self.labels)
@@ -276,11 +280,9 @@ class _Staged:
         columns.dictionary["ids"].add_many(self.ids)
         columns.dictionary["terms"].add_many(self.words)
         if self.row:
-            memory_of_row, *rest = zip(*self.row, strict=True)
-            columns.column.extend("memory_of_row", memory_of_row)
+            columns.column["memory_of_row"].extend([line[0] for line in self.row])
             columns.code_rows(rows)
-            for name, items in zip(list(ROW)[1:], rest, strict=True):
-                columns.column.extend(name, items)
+            columns.extend_table(_OF_ROW, [line[1:] for line in self.row])
             # -1, which stands for a stop word, becomes NONE
             columns.column["term"].extend(np.array(self.term, np.int64).astype(np.uint32))
         self._finish_pieces()
@@ -296,9 +298,9 @@ class _Staged:
         columns.column.extend("name_op", self.name_op)  # last, because readers look at it first
         columns.parted_names.extend(self.parted)
         columns.column.extend("first_row", self.first_rows)
-        columns.extend_table((*MEMORY, *(f"{name}_offset" for name in LISTS)), self.memory)
+        columns.extend_table(_OF_MEMORY, self.memory)
         self._finish_recount()
-        columns.extend_table(tuple(OP), self.op)
+        columns.extend_table(_OF_OP, self.op)
         columns.extend_latest(self.first_memory, [line[0] for line in self.memory])
         columns.extend_open(self.memories)
         columns.close(self.closed)

@@ -29,6 +29,15 @@ def newest(keys: npt.NDArray[np.uint32], count: int) -> npt.NDArray[np.uint32]:
     return found
 
 
+def put_newest(head: npt.NDArray[np.uint32], keys: Sequence[int], first: int) -> None:
+    """Make the entries from ``first`` on the newest of their ``keys``; of equal ones the last."""
+    if len(keys) <= FEW:
+        for place, key in enumerate(keys, first):
+            head[key] = place
+    else:
+        head[np.asarray(keys, np.int64)] = np.arange(first, first + len(keys), dtype=np.uint32)
+
+
 class Chain:
     """The heads of one set of chains, and the operations that extend them.
 
@@ -86,8 +95,4 @@ class Chain:
         elif moved:
             self.head = self.head.copy()
         fence()  # a kernel of a reader that loads a new head loads what it leads to
-        if len(keys) <= FEW:
-            for place, key in enumerate(keys, first):
-                self.head[key] = place
-        else:
-            self.head[np.asarray(keys)] = np.arange(first, first + len(keys), dtype=np.uint32)
+        put_newest(self.head, keys, first)

@@ -49,6 +49,16 @@ class ColumnSet(dict[str, Column]):
         if items:
             self[name].extend(items)
 
+    def extend_all(self, items: Mapping[str, Sequence[Any] | npt.NDArray[Any]]) -> bool:
+        """Append items to several columns; return whether an array was copied to a larger one."""
+        moved = False
+        for name, new in items.items():
+            column = self[name]
+            before = column.buffer
+            column.extend(new)
+            moved |= before is not column.buffer
+        return moved
+
     def replace(self, name: str, items: Sequence[Any]) -> None:
         """Replace the first items of a fixed column; arrays returned earlier stay as they are.
 

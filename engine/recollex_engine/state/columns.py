@@ -26,7 +26,7 @@ from recollex_engine.domain.stored_json import read_stored
 from recollex_engine.domain.trust import Stamp
 from recollex_engine.state.access_journal import FILE as ACCESSES
 from recollex_engine.state.access_journal import AccessJournal
-from recollex_engine.state.chain import Chain, newest
+from recollex_engine.state.chain import Chain, newest, put_newest
 from recollex_engine.state.circles import Circles
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.event_time_index import EventTimeIndex
@@ -327,9 +327,13 @@ class Columns:
 
     def extend_table(self, names: Sequence[str], lines: Sequence[tuple[Any, ...]]) -> None:
         """Append ``lines`` to the columns ``names``; each line has an item for each column."""
-        if lines:
+        column = self.column
+        if len(lines) == 1:  # as of a memory that is recorded alone
+            for name, item in zip(names, lines[0], strict=True):
+                column[name].append(item)
+        elif lines:
             for name, items in zip(names, zip(*lines, strict=True), strict=True):
-                self.column.extend(name, items)
+                column[name].extend(items)
 
     def extend_chained(self, name: str, values: Sequence[list[Any]], count: int) -> None:
         """Append entries of mentions or links, whose chains have ``count`` keys; the heads last.
@@ -337,14 +341,10 @@ class Columns:
         ``values`` are in the order of `CHAINED`: the keys first.
         """
         chain = self.mentions if name == "mention" else self.incoming
-        members = [self.column[member] for member in LISTS[name]]
-        before = [member.buffer for member in members]
-        keys, first = values[0], members[0].count
-        if keys:
-            for member, items in zip(CHAINED[name], values, strict=True):
-                self.column.extend(member, items)
-            self.column[f"{name}_previous"].extend(chain.previous(keys, first))
-        moved = any(old is not member.buffer for old, member in zip(before, members, strict=True))
+        items: dict[str, Any] = dict(zip(CHAINED[name], values, strict=True))
+        keys, first = values[0], self.column[CHAINED[name][0]].count
+        items[f"{name}_previous"] = chain.previous(keys, first)
+        moved = self.column.extend_all({member: items[member] for member in LISTS[name]})
         chain.publish(keys, first, count, moved)
 
     def extend_latest(self, first: int, keys: Sequence[int]) -> None:
@@ -354,8 +354,7 @@ class Columns:
             grown = np.full(count * 3 // 2, NONE, np.uint32)
             grown[: len(self._latest)] = self._latest
             self._latest = grown
-        numbers = np.arange(first, first + len(keys), dtype=np.uint32)
-        self._latest[np.array(keys, np.int64)] = numbers  # of equal keys the last one counts
+        put_newest(self._latest, keys, first)
 
     def extend_open(self, memories: int) -> None:
         """Mark new memories as open."""

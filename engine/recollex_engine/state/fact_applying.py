@@ -298,7 +298,7 @@ class StagedFacts:
             table["fact_id"] = self.keys
             subjects = table.pop("fact_subject")
             for name, items in table.items():
-                columns.column.extend(name, items)
+                columns.column[name].extend(items)
             columns.column.extend("fact_mention", self.mention)
             state.extend_chain("fact_subject", subjects, {})
             state.extend_newest("fact", self.first["fact"], table["fact_id"])

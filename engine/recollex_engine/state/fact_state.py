@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.fact_schema import ALIAS_OF, CHAINS, RELATIONS, TARGETS
-from recollex_engine.state.chain import NONE, Chain, newest
+from recollex_engine.state.chain import NONE, Chain, newest, put_newest
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.entity_merges import Identities
 from recollex_engine.state.fact_orders import FactOrders
@@ -186,8 +186,7 @@ class FactState:
             grown = np.full(count * 3 // 2, NONE, np.uint32)
             grown[: len(newest)] = newest
             self._newest[kind] = newest = grown
-        numbers = np.arange(first, first + len(keys), dtype=np.uint32)
-        newest[np.array(keys, np.int64)] = numbers  # the last one written stays
+        put_newest(newest, keys, first)
 
     def head(self, keys: str, key: int) -> int:
         """Return the newest entry of a chain of `CHAINS`; NONE if it is empty."""
@@ -200,16 +199,9 @@ class FactState:
         """Append ``keys`` and the other columns of a chain's entries; its heads last."""
         if not keys:
             return
-        columns = self._columns
-        chain = self.chains[name]
-        members = [columns[member] for member in (name, CHAINS[name], *others)]
-        before = [member.buffer for member in members]
-        first = members[0].count
-        for member, items in others.items():
-            columns.extend(member, items)
-        members[1].extend(chain.previous(keys, first))
-        members[0].extend(keys)
-        moved = any(old is not member.buffer for old, member in zip(before, members, strict=True))
+        chain, first = self.chains[name], self._columns[name].count
+        previous = chain.previous(keys, first)
+        moved = self._columns.extend_all({CHAINS[name]: previous, **others, name: keys})
         chain.publish(keys, first, max(keys) + 1, moved)
 
     def extend_incoming(self, edges: Sequence[tuple[int, int]]) -> None:

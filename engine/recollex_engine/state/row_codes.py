@@ -31,7 +31,7 @@ def encode_rows(vectors: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:
     """
     count, dimension = vectors.shape
     codes = np.empty((count, dimension // 2), np.uint8)
-    steps, norms, losses = np.empty((3, count), np.float32)
+    steps, norms, losses = (np.empty(count, np.float32) for _ in range(3))
     encode(vectors, codes, steps, norms, losses)
     bits, factors = np.empty((count, words(dimension)), np.uint64), np.empty(count, np.float32)
     encode_signs(vectors, bits, factors)

@@ -50,12 +50,16 @@ class _Result(ctypes.Structure):
     )
 
 
+_NO_RESULTS = bytes(MOST_FILES * ctypes.sizeof(_Result))
+
+
 class _Context:
     """A context of the system for one flush at a time, and the memory of its results."""
 
     def __init__(self) -> None:
         self.requests = (_Request * MOST_FILES)()
         self.results = (_Result * MOST_FILES)()
+        self._bytes_of_results = memoryview(self.results).cast("B")
         self.addresses = (ctypes.c_void_p * MOST_FILES)()
         for place, request in enumerate(self.requests):
             request.opcode = _FDSYNC
@@ -69,7 +73,7 @@ class _Context:
 
     def begin(self, fds: Sequence[int]) -> int:
         """Begin to flush files; return how many of the first ones the system has taken."""
-        ctypes.memset(self.results, 0, ctypes.sizeof(self.results))
+        self._bytes_of_results[:] = _NO_RESULTS
         for request, fd in zip(self.requests, fds, strict=False):
             request.fd = fd
         return max(0, int(_call(_SUBMIT, self.number, ctypes.c_long(len(fds)), self.addresses)))

@@ -203,10 +203,10 @@ class Dictionary:
         if first + len(strings) > NONE:
             raise InputError(f"a dictionary holds at most {NONE} strings, got {len(strings)} more")
         data = [string.encode() for string in strings]
-        _, *ends = accumulate(map(len, data), initial=self._heap.count)
+        ends = list(accumulate(map(len, data), initial=self._heap.count))
         self._heap.extend(np.frombuffer(b"".join(data), np.uint8))
-        self._offsets.extend(ends)  # the strings count from here on
-        self._known.update(zip(strings, range(first, first + len(strings)), strict=True))
+        self._offsets.extend(ends[1:])  # the strings count from here on
+        self._known.update(zip(strings, range(first, first + len(strings))))  # noqa: B905
 
     def string(self, number: int) -> str:
         """Return the string that has this number."""

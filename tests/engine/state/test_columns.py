@@ -15,6 +15,7 @@ from recollex_engine.domain.schema import CLOSED, DICTIONARIES, LISTS, NONE, sch
 from recollex_engine.domain.settings import Settings
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.applying import apply
+from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.columns import CODED_FROM, Columns, StoredCounts
 from recollex_engine.state.word_pieces import VOCABULARY, PassagePieces
 from recollex_engine.text.names import fold_name
@@ -368,3 +369,13 @@ def test_offsets_begin_at_zero(name):
     columns = Columns(Path("unused"))
     assert columns.array(f"{name}_offset").tolist() == [0]
     assert columns.array("first_row").tolist() == [0]
+
+
+def test_columns_that_are_extended_together_tell_whether_one_moved():
+    columns = ColumnSet(Path("columns"), {})
+    assert columns.extend_all({"op_kind": [1], "op_by": [2]})
+    assert not columns.extend_all({"op_kind": [3], "op_by": []})
+    room = len(columns["op_by"].buffer) - 1
+    assert columns.extend_all({"op_by": range(room + 1), "op_kind": [4]})
+    assert columns.array("op_kind").tolist() == [1, 3, 4]
+    assert len(columns.array("op_by")) == room + 2

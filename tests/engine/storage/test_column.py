@@ -370,3 +370,11 @@ def test_what_a_failed_flush_left_counts_once(tmp_path, monkeypatch, key):
     column.persist(path)
     assert Column("<u4", path, 16, fixed=True).array.tolist() == [*range(16)]
     del cipher
+
+
+def test_the_last_item_is_that_of_the_items_not_of_the_spare_capacity():
+    column = Column("<u4")
+    assert column.last == 0
+    column.extend([3, 7])
+    column.followed_by([9])
+    assert column.last == 7
