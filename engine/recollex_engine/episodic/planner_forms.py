@@ -8,40 +8,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from recollex_engine.episodic.planner_anchors import (
+    NEUTRAL,
+    PERSONS,
+    PICKS,
+    Anchor,
+    Edge,
+    read_anchor,
+    resolved,
+)
 from recollex_engine.episodic.planner_clauses import (
     Clause,
     read_clause,
     split,
     unread,
 )
-from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, OutsideError, Pattern
+from recollex_engine.episodic.planner_pattern import SUBJECT, OutsideError, Pattern
 from recollex_engine.episodic.planner_tokens import Token
 from recollex_engine.episodic.tenures import Unit
 
 FormName = Literal["which", "when", "count", "duration", "timeline", "since", "whether", "overlap"]
-Edge = Literal["start", "end", ""]
-"""Whether a state's start or its end is meant, or all of it."""
 
-_NEUTRAL = frozenset({"who", "where", "ask", "all", "stay", "of", "as", "by", "'s", "spell"})
-_PICKS = frozenset({"first", "last", "nth"})
-_PRONOUNS = frozenset({"he", "she"})
-_PERSONS = frozenset({"who", "whom", "whose", "whoever", "whomever"})
 _UNITS: dict[str, Unit] = {f"unit:{unit}": unit for unit in ("year", "month", "week", "day")}
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """An event that a question counts from. relation: "before", "after" or "while" it.
-
-    edge: whether its start or its end is meant. is_direct: only what is next to it.
-    """
-
-    relation: str
-    pattern: Pattern
-    edge: Edge = ""
-    is_direct: bool = True
-    pick: str = ""
-    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +66,7 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
         raise OutsideError("it does not say when 'then' is")
     left_out = [tokens for marker, tokens in subordinate if marker.cue == "besides"]
     clauses = [
-        read_clause(_resolved(tokens, main, words), marker.cue)
+        read_clause(resolved(tokens, main, words), marker.cue)
         for marker, tokens in subordinate
         if marker.cue != "besides"
     ]
@@ -97,7 +85,7 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
     others = tuple(token.name for tokens in left_out for token in tokens if token.kind == "name")
     if any(each.kind not in ("name", "cue") for tokens in left_out for each in tokens):
         raise OutsideError("what is left out must be names")
-    anchor = _anchor(main, sub)
+    anchor = read_anchor(main, sub)
     form = _form(main, anchor)
     if sub is not None and sub.times:
         raise OutsideError("a clause that is counted from names a time of its own")
@@ -118,23 +106,6 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
     )
 
 
-def _resolved(tokens: Sequence[Token], main: Clause, of_main: Sequence[Token]) -> Sequence[Token]:
-    """Return a subordinate clause in which "she" is the subject of the main clause.
-
-    "Where did Ann live when she met Ben?": the main clause names nobody else, and asks for nobody.
-    A pronoun that may be another stays, and is unknown to every form.
-    """
-    named = [each.name for each in of_main if each.kind == "name"]
-    subject = None if main.pattern is None else main.pattern.subject
-    asks_whom = any(each.lower in _PERSONS for each in of_main)
-    if subject is None or named != [subject] or asks_whom:
-        return tokens
-    return [
-        replace(each, kind="name", name=subject) if each.lower in _PRONOUNS else each
-        for each in tokens
-    ]
-
-
 def _joined(main: Clause, event: Clause) -> Clause:
     """Return "when X was the director of Y, how long was that?" as one clause."""
     if main.names or event.marker not in ("when", "while"):
@@ -152,63 +123,12 @@ def _inherited(pattern: Pattern) -> Pattern:
     return replace(pattern, subject=None, asked=SUBJECT)
 
 
-def _anchor(main: Clause, sub: Clause | None) -> Anchor | None:
-    """Return the event that a question counts from."""
-    assert main.pattern is not None
-    pattern, relation = main.pattern, main.cues.get("neighbour", "")
-    if relation:
-        if sub is not None or pattern.asked is None or not main.names:
-            raise OutsideError("it counts from several events at once")
-        return Anchor(relation, _same(pattern, main.names[0].name))
-    if sub is None:
-        return None
-    unread(sub, {*_NEUTRAL, *_PICKS, "start", "end", "direct", "when"})
-    edge: Edge = "start" if "start" in sub.cues else "end" if "end" in sub.cues else ""
-    if "start" in sub.cues and "end" in sub.cues:
-        raise OutsideError("a clause starts and ends at once")
-    relation = {"when": "while", "during": "while"}.get(sub.marker, sub.marker)
-    if relation == "once":
-        if edge != "end":
-            raise OutsideError(f"I cannot read {sub.marker!r} here")
-        relation = "after"
-    if sub.pattern is None:
-        if len(sub.names) != 1:
-            raise OutsideError("it counts from something that is no event of the facts")
-        event = _same(pattern, sub.names[0].name)
-    else:
-        event = _completed(sub.pattern, pattern)
-        if sub.pattern.begins:
-            edge = "start"
-    pick = next(iter(_PICKS & sub.cues.keys()), "")
-    several = main.plural or not main.cues.keys().isdisjoint(("all", "how_many", "how_often"))
-    is_direct = "direct" in main.cues.keys() | sub.cues.keys() or not several
-    return Anchor(relation, event, edge, is_direct, pick, sub.number)
-
-
-def _same(pattern: Pattern, name: str) -> Pattern:
-    """Return the event in which ``name`` stands where the question asks."""
-    if pattern.asked is None:
-        raise OutsideError("I cannot tell what is asked for")
-    return replace(pattern.with_part(pattern.asked, name), asked=None)
-
-
-def _completed(event: Pattern, main: Pattern) -> Pattern:
-    """Return an event with the subject or object that it shares with the main clause."""
-    if event.subject is not None and (event.object is not None or event.is_event):
-        return event
-    for part in (SUBJECT, OBJECT):
-        given = main.part(part)
-        if event.part(part) is None and given is not None and event.wordings == main.wordings:
-            return replace(event.with_part(part, given), asked=None)
-    raise OutsideError("a clause that is counted from lacks its subject or its object")
-
-
 def _form(main: Clause, anchor: Anchor | None) -> Form:
     assert main.pattern is not None
     cues, pattern = main.cues, main.pattern
     if pattern.subject is None and pattern.object is None:
         raise OutsideError(f"it names neither who nor what {pattern.wordings[0].predicate} is of")
-    if len(picks := [cues[each] for each in sorted(_PICKS & cues.keys())]) > 1:
+    if len(picks := [cues[each] for each in sorted(PICKS & cues.keys())]) > 1:
         raise OutsideError(f"I cannot read {' and '.join(map(repr, picks))} together")
     units = [unit for cue, unit in _UNITS.items() if cue in cues]
     pick = next((each for each in ("nth", "first", "last") if each in cues), "")
@@ -251,7 +171,7 @@ def _when(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     asks = {"when", "since_when", "until_when"} & main.cues.keys()
     if not asks:
         return None
-    unread(main, {*_NEUTRAL, *_PICKS, *asks, "start", "end"})
+    unread(main, {*NEUTRAL, *PICKS, *asks, "start", "end"})
     _full(base)
     edge: Edge = "start" if "since_when" in asks else "end" if "until_when" in asks else base.edge
     if {"since_when", "until_when"} <= asks:
@@ -267,7 +187,7 @@ def _since(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
         return None
     unread(
         main,
-        {*_NEUTRAL, *_PICKS, *_UNITS, "how_long_ago", "how_long_since", "how_long", "how_many"}
+        {*NEUTRAL, *PICKS, *_UNITS, "how_long_ago", "how_long_since", "how_long", "how_many"}
         | {"ago", "since", "start", "end", "passed"},
     )
     _full(base)
@@ -279,12 +199,12 @@ def _duration(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     if "how_long" not in cues and not ("how_many" in cues and base.unit):
         return None
     if "overlap" in cues or both:
-        unread(main, {*_NEUTRAL, *_UNITS, "how_long", "how_many", "overlap", "both", "and"})
+        unread(main, {*NEUTRAL, *_UNITS, "how_long", "how_many", "overlap", "both", "and"})
         if len(both) != 2 or base.pattern.asked is not None:
             raise OutsideError("an overlap is of two names")
         return replace(base, name="overlap", both=both)
     spans = {"start", "end", "passed", "and", "during"}
-    unread(main, {*_NEUTRAL, *_PICKS, *_UNITS, "how_long", "how_many"} | spans)
+    unread(main, {*NEUTRAL, *PICKS, *_UNITS, "how_long", "how_many"} | spans)
     if ("start" in cues) != ("end" in cues):
         raise OutsideError("it asks how long a start or an end took")
     if base.pick == "first" and "spell" not in cues:
@@ -300,7 +220,7 @@ def _count(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
         return None
     unread(
         main,
-        {*_NEUTRAL, "how_many", "how_often", "distinct", "start", "end", "else"}
+        {*NEUTRAL, "how_many", "how_often", "distinct", "start", "end", "else"}
         | ({"inclusive", "those", "or", "and"} if "inclusive" in cues else set()),
     )
     if base.pattern.is_event and "distinct" in cues:
@@ -327,7 +247,7 @@ def _counted_in(main: Clause) -> tuple[Token, ...]:
 def _overlap(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     if not (main.is_asked and len(both) == 2 and "overlap" in main.cues):
         return None
-    unread(main, {*_NEUTRAL, "overlap", "both", "and"})
+    unread(main, {*NEUTRAL, "overlap", "both", "and"})
     if base.pattern.asked is not None or base.times:
         raise OutsideError("an overlap is of two names that have both a subject and an object")
     return replace(base, name="overlap", both=both, repeats=True)
@@ -336,7 +256,7 @@ def _overlap(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
 def _timeline(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     if "timeline" not in main.cues:
         return None
-    unread(main, {*_NEUTRAL, "timeline", "start"})
+    unread(main, {*NEUTRAL, "timeline", "start"})
     if base.pattern.asked is None:
         raise OutsideError("it names both the subject and the object of what is listed")
     return replace(base, name="timeline", pick="", edge="")
@@ -345,7 +265,7 @@ def _timeline(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
 def _whether(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     if not main.is_asked or base.pattern.asked is not None:
         return None
-    unread(main, {*_NEUTRAL, "start", "end", *(("both", "and") if len(both) == 2 else ())})
+    unread(main, {*NEUTRAL, "start", "end", *(("both", "and") if len(both) == 2 else ())})
     return replace(base, name="whether", both=both)
 
 
@@ -354,12 +274,12 @@ def _which(main: Clause, base: Form, anchor: Anchor | None) -> Form:
     if base.pattern.asked is None:
         raise OutsideError("it names both the subject and the object, and asks for neither")
     if base.pattern.is_event:
-        asks_person = cues.get("who", "").lower() in _PERSONS
+        asks_person = cues.get("who", "").lower() in PERSONS
         is_person = base.pattern.asked == SUBJECT
         is_with = base.pattern.wordings[0].preposition == "with"
         if asks_person != is_person and not (asks_person and is_with):
             raise OutsideError("I cannot tell what is asked for")
-    read = {*_NEUTRAL, *_PICKS, "distinct", "now", "else", "start", "end"}
+    read = {*NEUTRAL, *PICKS, "distinct", "now", "else", "start", "end"}
     if base.pick and "spell" in cues:
         raise OutsideError(f"{cues['spell']!r} may count what each did, or what all did")
     if anchor is None:
