@@ -24,7 +24,8 @@ _PRONOUNS = frozenset({"he", "she"})
 class Anchor:
     """An event that a question counts from. relation: "before", "after" or "while" it.
 
-    edge: whether its start or its end is meant. is_direct: only what is next to it.
+    edge: whether its start or its end is meant. is_direct: only what is next to it. other: the
+    event if a name stands for the subject: "Was Ann the director before Ben?".
     """
 
     relation: str
@@ -33,23 +34,33 @@ class Anchor:
     is_direct: bool = True
     pick: str = ""
     number: int = 0
+    other: Pattern | None = None
 
 
 def resolved(tokens: Sequence[Token], main: Clause, of_main: Sequence[Token]) -> Sequence[Token]:
     """Return a subordinate clause in which "she" is the subject of the main clause.
 
-    "Where did Ann live when she met Ben?": the main clause names nobody else, and asks for nobody.
-    A pronoun that may be another stays, and is unknown to every form.
+    "Where did Ann live when she met Ben?": the main clause names nobody else, at most a place or a
+    thing, and asks for nobody. A pronoun that may be another stays, and is unknown to every form.
     """
-    named = [each.name for each in of_main if each.kind == "name"]
-    subject = None if main.pattern is None else main.pattern.subject
+    pattern = main.pattern
     asks_whom = any(each.lower in PERSONS for each in of_main)
-    if subject is None or named != [subject] or asks_whom:
+    if pattern is None or pattern.subject is None or asks_whom:
+        return tokens
+    subject, named = pattern.subject, {each.name for each in of_main if each.kind == "name"}
+    if pattern.object is not None and _is_no_person(pattern):
+        named.discard(pattern.object)
+    if named != {subject}:
         return tokens
     return [
         replace(each, kind="name", name=subject) if each.lower in _PRONOUNS else each
         for each in tokens
     ]
+
+
+def _is_no_person(pattern: Pattern) -> bool:
+    """Return whether the object of a pattern is a place, or is named as a thing: "a boat"."""
+    return pattern.wordings[0].is_of_places or (pattern.object or "")[:1].islower()
 
 
 def read_anchor(main: Clause, sub: Clause | None) -> Anchor | None:
@@ -63,6 +74,7 @@ def read_anchor(main: Clause, sub: Clause | None) -> Anchor | None:
     if sub is None:
         return None
     unread(sub, {*NEUTRAL, *PICKS, "start", "end", "direct", "when"})
+    other: Pattern | None = None
     edge: Edge = "start" if "start" in sub.cues else "end" if "end" in sub.cues else ""
     if "start" in sub.cues and "end" in sub.cues:
         raise OutsideError("a clause starts and ends at once")
@@ -74,7 +86,12 @@ def read_anchor(main: Clause, sub: Clause | None) -> Anchor | None:
     if sub.pattern is None:
         if len(sub.names) != 1:
             raise OutsideError("it counts from something that is no event of the facts")
-        event = _same(pattern, sub.names[0].name)
+        name = sub.names[0]
+        if main.is_asked and pattern.asked is None:
+            event = replace(pattern, object=name.name, literal=name.literal)
+            other = replace(pattern, subject=name.name)
+        else:
+            event = _same(pattern, name.name)
     else:
         event = _completed(sub.pattern, pattern)
         if sub.pattern.begins:
@@ -82,7 +99,7 @@ def read_anchor(main: Clause, sub: Clause | None) -> Anchor | None:
     pick = next(iter(PICKS & sub.cues.keys()), "")
     several = main.plural or not main.cues.keys().isdisjoint(("all", "how_many", "how_often"))
     is_direct = "direct" in main.cues.keys() | sub.cues.keys() or not several
-    return Anchor(relation, event, edge, is_direct, pick, sub.number)
+    return Anchor(relation, event, edge, is_direct, pick, sub.number, other)
 
 
 def _same(pattern: Pattern, name: str) -> Pattern:

@@ -16,6 +16,7 @@ from recollex_engine.episodic.planner_predicates import stem
 from recollex_engine.episodic.planner_selection import (
     anchored,
     bounded,
+    came_before,
     check_order,
     check_state,
     is_point,
@@ -61,9 +62,33 @@ def answer(form: Form, view: FactView, now: int) -> Found:
 def _oriented(form: Form, view: FactView) -> Form:
     """Return a form in which "the spouse of Ann" is read as the facts have it."""
     form = replace(form, pattern=_turned(form.pattern, view))
-    if form.anchor is None:
+    anchor = form.anchor
+    if anchor is None:
         return form
-    return replace(form, anchor=replace(form.anchor, pattern=_turned(form.anchor.pattern, view)))
+    event = _turned(anchor.pattern, view)
+    if anchor.other is not None and matching(anchor.other, view):
+        if matching(event, view):
+            raise OutsideError("the event that it counts from may be of the one or the other name")
+        event = anchor.other
+    form = replace(form, anchor=replace(anchor, pattern=event, other=None))
+    if form.pattern.subject is not None or form.pattern.object is not None:
+        return form
+    return _of_the_same(form, event, view)
+
+
+def _of_the_same(form: Form, event: Pattern, view: FactView) -> Form:
+    """Return a form about what the event's facts are of: of Acme, if Ann was director of Acme."""
+    known = matching(event, view)
+    objects = {each.object for each in known}
+    if not objects:
+        raise OutsideError("the facts do not hold the event that it counts from")
+    if len(objects) > 1:
+        raise OutsideError(f"of several things {event.subject} is {event.wordings[0].predicate}")
+    is_text = known[0].fact.kind == "text"
+    pattern = replace(form.pattern, object=objects.pop(), literal=is_text)
+    same = replace(pattern, subject=event.subject, asked=None)
+    assert form.anchor is not None
+    return replace(form, pattern=pattern, anchor=replace(form.anchor, pattern=same))
 
 
 def _turned(pattern: Pattern, view: FactView) -> Pattern:
@@ -83,6 +108,11 @@ def _which(form: Form, view: FactView, now: int) -> Found:
         chosen = anchored(chosen, form, view)
     part = part_of(form)
     left = [each for each in chosen if getattr(each, part) not in form.others]
+    if form.choices:
+        left = [each for each in left if getattr(each, part) in form.choices]
+        for name in form.choices:
+            if all(getattr(each, part) != name for each in left):
+                raise OutsideError(f"the facts do not hold it of {name}")
     left = picked(left, form.pick, form.number)
     several = form.anchor or form.times or form.pick or form.is_plural or form.others
     if form.is_present and not (form.anchor or form.times or form.pick):
@@ -258,14 +288,39 @@ def _whether(form: Form, view: FactView, now: int) -> Found:
     known = [matching(each, view) for each in _each_of(form)]
     if not all(known):
         return Found((), "", (), form.notes)
+    if form.anchor is not None:
+        return _whether_beside(form, known[0], view)
     chosen = [bounded(each, form, view, now) for each in known]
     for all_of, some in zip(known, chosen, strict=True):
         check_state(all_of, some, form)
     if form.is_present and not form.times:
         chosen = [of_now(each, form, now) for each in chosen]
     shown = [tenure for each in (chosen if any(chosen) else known) for tenure in each]
+    return _yes_or_no(all(chosen), shown, form)
+
+
+def _whether_beside(form: Form, known: list[Tenure], view: FactView) -> Found:
+    """Return whether what is asked about was before, after or during another event."""
+    anchor = form.anchor
+    assert anchor is not None
+    if anchor.relation == "while":
+        held = anchored(known, form, view)
+        return _yes_or_no(bool(held), held or known, form)
+    events = picked(matching(anchor.pattern, view), anchor.pick, anchor.number)
+    if not events:
+        raise OutsideError("the facts do not hold the event that it counts from")
+    pairs = [((each, form.edge), (event, anchor.edge)) for each in known for event in events]
+    if anchor.relation == "after":
+        pairs = [(event, each) for each, event in pairs]
+    told = {came_before(*one, *other) for one, other in pairs}
+    if len(told) > 1:
+        raise OutsideError("some of them were before it and some after")
+    return _yes_or_no(told.pop(), [*known, *events], form)
+
+
+def _yes_or_no(is_so: bool, shown: Sequence[Tenure], form: Form) -> Found:
     facts = tuple(each.fact for each in tenures.by_start(shown))
-    return Found((all(chosen),), "yes" if all(chosen) else "no", facts, form.notes)
+    return Found((is_so,), "yes" if is_so else "no", facts, form.notes)
 
 
 def _each_of(form: Form) -> list[Pattern]:

@@ -36,8 +36,8 @@ _ASKING = frozenset({"who", "where", "how_many", "how_often", "how_long", "since
 class Clause:
     """A clause that was read. cues: what its words do, each with the word.
 
-    kind: the noun that says what is asked for. names: of no role. marker: the cue that makes it
-    subordinate.
+    kind: the noun that says what is asked for. names: of no role. choices: names of which one is
+    asked for: "Ann or Ben". marker: the cue that makes it subordinate.
     """
 
     pattern: Pattern | None = None
@@ -47,6 +47,7 @@ class Clause:
     kind: str = ""
     plural: bool = False
     names: list[Token] = field(default_factory=list)
+    choices: tuple[str, ...] = ()
     marker: str = ""
     notes: list[str] = field(default_factory=list)
     is_present: bool = False
@@ -58,6 +59,8 @@ def is_question_when(tokens: Sequence[Token]) -> bool:
     places = [place for place, each in enumerate(tokens) if each.cue == "when"]
     if not places or any(each.cue in _ASKING for each in tokens):
         return False
+    if tokens[0].is_auxiliary and any(each.mention for each in tokens[: places[0]]):
+        return False  # "Was Ann the director when Ben moved to Rome?"
     asks = next((place for place, each in enumerate(tokens) if each.cue == "ask"), None)
     if asks is None:
         return True
@@ -125,7 +128,7 @@ def read_clause(
 ) -> Clause:
     """Return what a clause says; ``inherits``: the clause that it may leave something to."""
     clause = Clause(marker=marker)
-    kept = [each for each in tokens if each.cue not in (",", ".")]
+    kept = _without_choices(clause, [each for each in tokens if each.cue not in (",", ".")])
     for place, token in enumerate(kept):
         _take(clause, kept, place, token)
     mentions = [place for place, each in enumerate(kept) if each.kind == "predicate"]
@@ -209,6 +212,22 @@ def _check_places(kept: Sequence[Token]) -> None:
             raise OutsideError(f"I do not know what {token.text!r} means before {follows.text!r}")
         if follows.cue == "of" and place + 2 < len(kept) and kept[place + 2].kind == "time":
             raise OutsideError(f"I cannot read {token.text!r} of {kept[place + 2].text!r}")
+
+
+def _without_choices(clause: Clause, kept: list[Token]) -> list[Token]:
+    """Take the names of "Ann or Ben" out of a clause; "or" stays, so that its form must read it."""
+    place = next((i for i, each in enumerate(kept) if each.cue == "or"), len(kept))
+    after = place + 1
+    while after < len(kept) and kept[after].cue == "" and kept[after].kind == "cue":
+        after += 1
+    first = place
+    while first and kept[first - 1].kind == "name":
+        first -= 1
+    if first == place or after >= len(kept) or kept[after].kind != "name":
+        return kept
+    chosen = [*kept[first:place], kept[after]]
+    clause.choices = tuple(each.name for each in chosen)
+    return [each for each in kept if all(each is not one for one in chosen)]
 
 
 def _without_neighbour(clause: Clause, kept: list[Token]) -> list[Token]:

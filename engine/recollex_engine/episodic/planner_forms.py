@@ -38,7 +38,8 @@ class Form:
 
     pick: "first", "last" or "nth", then ``number`` says which. times: that bound the facts. edge:
     which end of the facts is meant. others: names that are left out. both: two names that are asked
-    about, or whose facts overlap. repeats: each fact counts, not each different name.
+    about, or whose facts overlap. choices: names of which one is asked for. repeats: each fact
+    counts, not each different name.
     """
 
     name: FormName
@@ -51,6 +52,7 @@ class Form:
     unit: Unit | None = None
     others: tuple[str, ...] = ()
     both: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
     repeats: bool = False
     is_plural: bool = False
     is_present: bool = False
@@ -85,8 +87,14 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
     others = tuple(token.name for tokens in left_out for token in tokens if token.kind == "name")
     if any(each.kind not in ("name", "cue") for tokens in left_out for each in tokens):
         raise OutsideError("what is left out must be names")
+    main.pattern = _seeking(main.pattern, main, sub)
     anchor = read_anchor(main, sub)
     form = _form(main, anchor)
+    if form.name == "whether" and anchor is not None and sub is not None:
+        if "direct" in sub.cues:
+            raise OutsideError(f"I cannot read {sub.cues['direct']!r} here")
+        if sub.pattern is None:  # "did Ann stop working before Ben": before he stopped
+            anchor = replace(anchor, edge=form.edge)
     if sub is not None and sub.times:
         raise OutsideError("a clause that is counted from names a time of its own")
     if "else" in main.cues and anchor is not None and not others:
@@ -104,6 +112,16 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
         kind=main.kind,
         notes=(*main.notes, *(sub.notes if sub else ())),
     )
+
+
+def _seeking(pattern: Pattern, main: Clause, sub: Clause | None) -> Pattern:
+    """Return what "Who was the director before Ann?" asks: for another of what Ann directed."""
+    counts = "neighbour" in main.cues or (sub is not None and sub.pattern is None)
+    asks = not main.cues.keys().isdisjoint(("who", "how_many"))
+    names_none = pattern.subject is None and pattern.object is None
+    if names_none and counts and pattern.wordings[0].kind == "noun" and asks:
+        return replace(pattern, asked=SUBJECT)
+    return pattern
 
 
 def _joined(main: Clause, event: Clause) -> Clause:
@@ -126,7 +144,7 @@ def _inherited(pattern: Pattern) -> Pattern:
 def _form(main: Clause, anchor: Anchor | None) -> Form:
     assert main.pattern is not None
     cues, pattern = main.cues, main.pattern
-    if pattern.subject is None and pattern.object is None:
+    if pattern.subject is None and pattern.object is None and pattern.asked is None:
         raise OutsideError(f"it names neither who nor what {pattern.wordings[0].predicate} is of")
     if len(picks := [cues[each] for each in sorted(PICKS & cues.keys())]) > 1:
         raise OutsideError(f"I cannot read {' and '.join(map(repr, picks))} together")
@@ -147,13 +165,16 @@ def _form(main: Clause, anchor: Anchor | None) -> Form:
         unit=units[0] if units else None,
         is_plural=main.plural or "all" in cues,
         is_present=main.is_present,
+        choices=main.choices,
     )
     both = tuple(each.name for each in main.names) if "and" in cues else ()
     for read in (_when, _since, _duration, _count, _overlap, _timeline, _whether):
         found = read(main, base, both)
         if found is not None:
-            if anchor is not None and found.name not in ("count", "timeline"):
+            if anchor is not None and found.name not in ("count", "timeline", "whether"):
                 raise OutsideError(f"it asks {found.name!r} and counts from an event")
+            if anchor is not None and found.name == "whether" and (found.times or found.both):
+                raise OutsideError("it names a time or a second name, and counts from an event")
             return found
     return _which(main, base, anchor)
 
@@ -280,6 +301,10 @@ def _which(main: Clause, base: Form, anchor: Anchor | None) -> Form:
         if asks_person != is_person and not (asks_person and is_with):
             raise OutsideError("I cannot tell what is asked for")
     read = {*NEUTRAL, *PICKS, "distinct", "now", "else", "start", "end"}
+    if main.choices:
+        read.add("or")
+        if base.pick not in ("first", "last") or anchor is not None or base.times:
+            raise OutsideError(f"I cannot read {cues['or']!r} here")
     if base.pick and "spell" in cues:
         raise OutsideError(f"{cues['spell']!r} may count what each did, or what all did")
     if anchor is None:

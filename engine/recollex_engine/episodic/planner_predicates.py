@@ -88,6 +88,11 @@ class Wording:
         is_at = self.preposition in _OF_PLACES or self.core[-1] in _INTO_PLACES
         return is_at or self.kind == "noun"
 
+    @property
+    def is_of_places(self) -> bool:
+        """Whether its object is hardly a person: "lives in", "visited"; not "married to"."""
+        return self.core[-1] in _INTO_PLACES or self.preposition in ("in", "into", "at")
+
     def is_said_by(self, word: str) -> bool:
         """Return whether a word of a question may be its first one: "meetings", not "meet"."""
         return self.kind != "event" or word in (self.noun, f"{self.noun}s", f"{self.noun}es")

@@ -207,6 +207,32 @@ def anchored(chosen: list[Tenure], form: Form, view: FactView) -> list[Tenure]:
     return found
 
 
+def came_before(one: Tenure, edge: str, other: Tenure, other_edge: str) -> bool:
+    """Return whether one fact was before another. edge: which end of each is meant, "" for all.
+
+    Raises `OutsideError` if that is not known, or if one began before the other and lasted on.
+    """
+    first, last = _periods(one, edge)
+    later = _periods(other, other_edge)[0]
+    if OPEN_START in (first[0], later[0]) or OPEN_END in (first[1], later[1]):
+        raise OutsideError("when one of the two events was is not recorded")
+    if later[1] <= first[0]:
+        return False
+    if first[1] > later[0]:
+        raise OutsideError("the times of the two events are not known precisely enough")
+    if last[0] >= later[1]:
+        raise OutsideError("one of the two events began first and lasted on")
+    return True
+
+
+def _periods(tenure: Tenure, edge: str) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the periods in which what is meant of a fact began and ended."""
+    if edge:
+        at = tenure.beginning if edge == "start" else tenure.ending
+        return at, at
+    return tenure.beginning, tenure.ending
+
+
 def _check_touching(held: list[Tenure], span: tuple[int, int]) -> None:
     """Raise `OutsideError` if some began or ended within the period of an event.
 

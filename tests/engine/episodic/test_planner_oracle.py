@@ -85,6 +85,33 @@ def began(row: Row, span: Period) -> bool | None:
 
 
 @pytest.mark.parametrize("seed", range(8))
+def test_the_order_of_visits_is_that_of_all_days_they_may_be_on(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(8), durability="off") as store:
+        agent = store.agent("ann")
+        visits = [
+            (name, city, written(chance, chance.randint(2001, 2003)))
+            for name in NAMES
+            for city in CITIES
+        ]
+        for name, city, at in visits:
+            agent.facts.add(name, "visited", city, valid=at)
+        view = agent.facts.view()
+        for name, city, at in visits:
+            for other, later in ((each[1], each[2]) for each in visits if each[0] == name):
+                if other != city:
+                    found = plan(f"Did {name} visit {city} before {other}?", view, NOW)
+                    assert found.values == was_before(period(at), period(later)), (at, later)
+
+
+def was_before(one: Period, other: Period) -> tuple[bool, ...]:
+    """Return whether the days of one period are before those of another; empty if some are."""
+    before = one[0] < other[1] - timedelta(1)
+    not_before = other[0] <= one[1] - timedelta(1)
+    return () if before and not_before else (before,)
+
+
+@pytest.mark.parametrize("seed", range(8))
 def test_answers_are_those_of_brute_force_or_declined(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(8), durability="off") as store:
