@@ -34,6 +34,7 @@ FOLDERS = {  # a package's folders, lowest first; "" is its root
         "state",
         "ranking",
         "facts",
+        "planner",
         "writing",
         "recall",
         "agents",

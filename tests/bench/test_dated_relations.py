@@ -16,9 +16,9 @@ from bench.datasets import dated_relations, dated_relations_oracle
 from bench.datasets.dated_relations import DatedQuestion, Graph
 from bench.tables import dated_questions
 from recollex_engine.clock import to_micros
-from recollex_engine.episodic import tenures
-from recollex_engine.episodic.planner import Plan, plan
-from recollex_engine.episodic.tenures import Tenure
+from recollex_engine.planner import tenures
+from recollex_engine.planner.plan import Plan, plan
+from recollex_engine.planner.tenures import Tenure
 
 NOW = to_micros("2026-01-01T00:00Z", "now")
 GRAPHS = 4

@@ -19,8 +19,8 @@ import recollex
 import recollex.aio
 from recollex.errors import InputError, LanguageModelError
 from recollex_engine.episodic import investigating
-from recollex_engine.episodic.planner import NO_INFORMATION
 from recollex_engine.llm.prompts import find_prompt
+from recollex_engine.planner.plan import NO_INFORMATION
 from tests.bindings.http.http_service import ok, refused, served
 from tests.bindings.injection_attacks import ATTACKS
 from tests.bindings.serving import serving

@@ -63,7 +63,7 @@ class Investigating:
         ('Rome', 'planner', 'which')
         """
         from recollex_engine.episodic.investigating import Inquiry, investigate, tools_in_words
-        from recollex_engine.episodic.planner import plan
+        from recollex_engine.planner.plan import plan
 
         check_text(question, "question", MAX_QUERY)
         check_count(max_steps, "max_steps", 1, MAX_STEPS)

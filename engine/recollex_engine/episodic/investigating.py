@@ -3,7 +3,7 @@
 "iterative" is REMem-I: at each step a language model chooses a tool and its arguments from the
 question, what was found and the calls so far; at last it answers from what was found. "single" is
 REMem-S: one semantic retrieval, then the answer. Without a model the planner answers, from facts
-alone (`episodic.planner`).
+alone (`planner.plan`).
 
 A budget of tokens bounds all that is sent and received: before each request its prompt and the
 longest reply are counted, and enough is kept back for the answer. A call that fails is shown to the
@@ -26,12 +26,12 @@ from recollex_engine.episodic.contexts import Contexts
 from recollex_engine.episodic.found import Evidence, call_lines
 from recollex_engine.episodic.investigation import Investigation, ToolCall
 from recollex_engine.episodic.model_call import call_type
-from recollex_engine.episodic.planner import NO_INFORMATION, Plan
 from recollex_engine.errors import InputError, LanguageModelError, RecollexError
 from recollex_engine.llm.exchange import Message
 from recollex_engine.llm.language_model import LanguageModel
 from recollex_engine.llm.prompts import find_prompt
 from recollex_engine.mind.prompt_data import as_data
+from recollex_engine.planner.plan import NO_INFORMATION, Plan
 
 SEARCH = "investigate-1"
 ANSWERS = {"plain": "investigate-answer-1", "timeline": "investigate-timeline-1"}

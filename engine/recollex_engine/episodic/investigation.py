@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollex_engine.episodic.planner import Plan
 from recollex_engine.facts.facts import Fact
+from recollex_engine.planner.plan import Plan
 from recollex_engine.recall.memory import Memory
 
 

@@ -5,9 +5,9 @@ They are told by the places of the names around the predicate.
 
 from collections.abc import Sequence
 
-from recollex_engine.episodic.planner_pattern import OutsideError
-from recollex_engine.episodic.planner_predicates import PREPOSITIONS, Wording
-from recollex_engine.episodic.planner_tokens import Token
+from recollex_engine.planner.pattern import OutsideError
+from recollex_engine.planner.predicates import PREPOSITIONS, Wording
+from recollex_engine.planner.question_tokens import Token
 
 _PLAIN = frozenset(
     {"", "first", "last", "nth", "direct", "before", "after", "predecessor", "successor", "as"}

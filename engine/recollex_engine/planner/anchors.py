@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from recollex_engine.episodic.planner_clauses import Clause, unread
-from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, OutsideError, Pattern
-from recollex_engine.episodic.planner_tokens import Token
+from recollex_engine.planner.clauses import Clause, unread
+from recollex_engine.planner.pattern import OBJECT, SUBJECT, OutsideError, Pattern
+from recollex_engine.planner.question_tokens import Token
 
 Edge = Literal["start", "end", ""]
 """Whether a state's start or its end is meant, or all of it."""

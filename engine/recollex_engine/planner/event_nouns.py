@@ -12,7 +12,7 @@ own: "What did Ann take on her second trip?".
 
 from collections.abc import Sequence
 
-from recollex_engine.episodic.planner_words import ORDINALS
+from recollex_engine.planner.cue_words import ORDINALS
 
 _VERBS = {
     form: verb

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from recollex_engine.episodic.planner_predicates import Wording
+from recollex_engine.planner.predicates import Wording
 
 SUBJECT, OBJECT = "subject", "object"
 

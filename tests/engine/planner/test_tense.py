@@ -6,8 +6,8 @@ import pytest
 
 import recollex
 from recollex_engine.clock import to_micros
-from recollex_engine.episodic.planner import plan
 from recollex_engine.facts.fact_view import FactView
+from recollex_engine.planner.plan import plan
 
 NOW = to_micros("2026-11-24T00:00Z", "now")
 FACTS = [

@@ -14,12 +14,12 @@ says when. Each clause is read by the places of its names around its predicate::
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, OutsideError, Pattern
-from recollex_engine.episodic.planner_predicates import LOOSE, PREPOSITIONS, Mention, Wording
-from recollex_engine.episodic.planner_roles import joined_names, of_event, of_noun, of_verb
-from recollex_engine.episodic.planner_tense import is_present, is_state
-from recollex_engine.episodic.planner_tokens import Token
-from recollex_engine.episodic.planner_words import KINDS, NO_NOUNS
+from recollex_engine.planner.cue_words import KINDS, NO_NOUNS
+from recollex_engine.planner.pattern import OBJECT, SUBJECT, OutsideError, Pattern
+from recollex_engine.planner.predicates import LOOSE, PREPOSITIONS, Mention, Wording
+from recollex_engine.planner.question_tokens import Token
+from recollex_engine.planner.roles import joined_names, of_event, of_noun, of_verb
+from recollex_engine.planner.tense import is_present, is_state
 
 MARKERS = frozenset({"before", "after", "while", "once", "during", "besides"})
 _ADVERBS = frozenset(

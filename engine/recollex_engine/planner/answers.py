@@ -9,11 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.intervals import OPEN_START
-from recollex_engine.episodic import tenures
-from recollex_engine.episodic.planner_forms import Form
-from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, OutsideError, Pattern
-from recollex_engine.episodic.planner_predicates import stem
-from recollex_engine.episodic.planner_selection import (
+from recollex_engine.facts.entities import read_entity
+from recollex_engine.facts.fact_view import FactView
+from recollex_engine.facts.facts import Fact, read_fact
+from recollex_engine.planner import tenures
+from recollex_engine.planner.forms import Form
+from recollex_engine.planner.pattern import OBJECT, SUBJECT, OutsideError, Pattern
+from recollex_engine.planner.predicates import stem
+from recollex_engine.planner.selection import (
     anchored,
     bounded,
     came_before,
@@ -25,10 +28,7 @@ from recollex_engine.episodic.planner_selection import (
     part_of,
     picked,
 )
-from recollex_engine.episodic.tenures import Tenure, Unit
-from recollex_engine.facts.entities import read_entity
-from recollex_engine.facts.fact_view import FactView
-from recollex_engine.facts.facts import Fact, read_fact
+from recollex_engine.planner.tenures import Tenure, Unit
 
 Value = str | int | bool
 NAMED_UNITS = {"year": "year", "month": "month", "week": "week", "day": "day", "moment": "day"}

@@ -7,7 +7,7 @@ into its core words, in a form that inflection does not change, and the preposit
     deputy_director_of   deputy director   of    a noun: Ann is the deputy director of Acme
     has_pet              pet     -     a noun of the subject: Rex is Ann's pet
     owned_by             own     by    a passive verb: the house is owned by Ann
-    took_a_trip_to       trip    to    an event that is told by a noun, see `planner_event_nouns`
+    took_a_trip_to       trip    to    an event that is told by a noun, see `event_nouns`
 
 A question names a predicate only if it has all of its core words, next to each other, and its
 preposition where one follows. A few verbs are other words for a state (`_OTHER_WORDS`); they count
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from recollex_engine.episodic.planner_event_nouns import event_of
+from recollex_engine.planner.event_nouns import event_of
 
 Kind = Literal["noun", "owned", "verb", "event"]
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from recollex_engine.episodic.planner_predicates import IRREGULAR
-from recollex_engine.episodic.planner_tokens import Token
+from recollex_engine.planner.predicates import IRREGULAR
+from recollex_engine.planner.question_tokens import Token
 
 _PRESENT = frozenset(("is", "are", "am", "does", "do"))
 _PAST = frozenset(("was", "were", "did", "has", "have", "had", "been"))

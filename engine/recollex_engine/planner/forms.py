@@ -1,4 +1,4 @@
-"""Which of its forms is a question in? Its clauses become one `Form`, which `planner_answers` asks.
+"""Which of its forms is a question in? Its clauses become one `Form`, which `answers` asks.
 
 Every cue of a question must be read by its form: a question with a word that the form does not use
 is outside, because that word may change what is asked.
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from recollex_engine.episodic.planner_anchors import (
+from recollex_engine.planner.anchors import (
     NEUTRAL,
     PERSONS,
     PICKS,
@@ -17,15 +17,15 @@ from recollex_engine.episodic.planner_anchors import (
     read_anchor,
     resolved,
 )
-from recollex_engine.episodic.planner_clauses import (
+from recollex_engine.planner.clauses import (
     Clause,
     read_clause,
     split,
     unread,
 )
-from recollex_engine.episodic.planner_pattern import SUBJECT, OutsideError, Pattern
-from recollex_engine.episodic.planner_tokens import Token
-from recollex_engine.episodic.tenures import Unit
+from recollex_engine.planner.pattern import SUBJECT, OutsideError, Pattern
+from recollex_engine.planner.question_tokens import Token
+from recollex_engine.planner.tenures import Unit
 
 FormName = Literal["which", "when", "count", "duration", "timeline", "since", "whether", "overlap"]
 

@@ -16,9 +16,8 @@ from recollex_engine.clock import from_micros
 from recollex_engine.dates.english_words import MONTHS, SHORT_MONTHS
 from recollex_engine.dates.time_range import TimeRange, find_range
 from recollex_engine.domain.literals import ENTITY, KINDS
-from recollex_engine.episodic.planner_event_nouns import places_of_verb
-from recollex_engine.episodic.planner_predicates import Mention, find_mentions
-from recollex_engine.episodic.planner_words import (
+from recollex_engine.facts.fact_view import FactView
+from recollex_engine.planner.cue_words import (
     AUXILIARIES,
     CLARIFYING,
     HAVING,
@@ -27,7 +26,8 @@ from recollex_engine.episodic.planner_words import (
     longest_phrase,
     phrases,
 )
-from recollex_engine.facts.fact_view import FactView
+from recollex_engine.planner.event_nouns import places_of_verb
+from recollex_engine.planner.predicates import Mention, find_mentions
 from recollex_engine.state.chain import NONE
 
 Kind = Literal["name", "time", "predicate", "cue", "unknown"]
@@ -61,7 +61,7 @@ class Token:
     name: of the entity, as the view calls it, or a text that is an object. span: of a time, in
     microseconds; reach: "before", "after", "since" or "until" where the time is only a bound, and
     named: the time itself.
-    cue: see `planner_words`; number: of an ordinal. lower: the single word. note: what was assumed.
+    cue: see `cue_words`; number: of an ordinal. lower: the single word. note: what was assumed.
     """
 
     kind: Kind

@@ -2,21 +2,20 @@
 
 REMem's agent asks its tools step by step because a model cannot count and compare dates reliably
 (REMem 5.2, C.4). For questions in a known form no model is needed: the words are read
-(`planner_tokens`, `planner_clauses`, `planner_forms`), and the facts are selected, ordered, counted
-and subtracted (`planner_answers`). A question that is not wholly understood is declined, with what
-it lacks.
+(`question_tokens`, `clauses`, `forms`), and the facts are selected, ordered, counted and subtracted
+(`answers`). A question that is not wholly understood is declined, with what it lacks.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 from recollex_engine.dates.locales import DAY_FIRST, puts_month_first
-from recollex_engine.episodic.planner_answers import Value, answer
-from recollex_engine.episodic.planner_forms import read_form
-from recollex_engine.episodic.planner_pattern import OutsideError
-from recollex_engine.episodic.planner_tokens import predicates_of, read_tokens
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact
+from recollex_engine.planner.answers import Value, answer
+from recollex_engine.planner.forms import read_form
+from recollex_engine.planner.pattern import OutsideError
+from recollex_engine.planner.question_tokens import predicates_of, read_tokens
 
 NO_INFORMATION = "no information available"
 """What REMem's agent answers where the memory holds no answer (6.2)."""

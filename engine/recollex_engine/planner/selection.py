@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.intervals import OPEN_START
 from recollex_engine.domain.literals import Text
-from recollex_engine.episodic import tenures
-from recollex_engine.episodic.planner_forms import Form
-from recollex_engine.episodic.planner_pattern import OBJECT, SUBJECT, OutsideError, Pattern
-from recollex_engine.episodic.planner_tokens import Token
-from recollex_engine.episodic.tenures import Tenure
 from recollex_engine.facts.fact_selection import FactConditions, select
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import read_fact
+from recollex_engine.planner import tenures
+from recollex_engine.planner.forms import Form
+from recollex_engine.planner.pattern import OBJECT, SUBJECT, OutsideError, Pattern
+from recollex_engine.planner.question_tokens import Token
+from recollex_engine.planner.tenures import Tenure
 
 MOST_FACTS = 20_000
 """The most facts of one pattern that are read; a question about more is declined."""

@@ -1,0 +1,1 @@
+"""Questions about dated facts, answered by rules: exactly, or not at all."""
