@@ -12,6 +12,30 @@ from typing import Any, NoReturn
 
 Arguments = argparse.Namespace
 
+OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    "-a": ("--agent",),
+    "-k": ("--limit", "--top"),
+    "-n": ("--limit", "--top"),
+    "-o": ("--out", "--output"),
+    "-v": ("--version",),
+    "-y": ("--yes",),
+    "--address": ("--listen", "--http"),
+    "--as-of": ("--as-recorded", "--as-world"),
+    "--date": ("--at",),
+    "--filter": ("--where",),
+    "--force": ("--yes",),
+    "--from": ("--since",),
+    "--host": ("--listen", "--http"),
+    "--max-tokens": ("--tokens",),
+    "--metadata": ("--where",),
+    "--model": ("--llm", "--embedder"),
+    "--port": ("--listen", "--http"),
+    "--to": ("--until",),
+    "--top-k": ("--limit", "--top"),
+    "--user": ("--agent",),
+}
+"""An option as other programs name it -> as ours do, those that a subcommand takes."""
+
 
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Help that keeps written line breaks, and lists subcommands without a line above them."""
@@ -120,16 +144,27 @@ class Parser(argparse.ArgumentParser):
                 return
             looks_like_one = re.match(r"-[^\W\d]|--\w", word) and " " not in word
             if looks_like_one and not self.takes(option):
-                known = [name for name in self._option_string_actions if name.startswith("--")]
-                hint = did_you_mean(option, known)
+                hint = self._way_to_say(option)
                 if self._is_whole:
                     hint += "" if hint.endswith("?") else "."
                     hint += " A subcommand's options stand after it"
                 self.error(f"there is no option {option}{hint}")
 
+    def _way_to_say(self, option: str) -> str:
+        """Return what may have been meant by an unknown option, as the end of a sentence."""
+        if names := [name for name in OTHER_NAMES.get(option, ()) if self.takes(name)]:
+            return f": did you mean {' or '.join(names)}?"
+        word = option.lstrip("-")
+        if any(word == action.dest for action in self._get_positional_actions()):
+            return f": the {word} is written alone, without {option}"
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        return did_you_mean(option, known)
+
 
 def did_you_mean(word: str, known: list[str]) -> str:
     """Return the end of a sentence that suggests the known word nearest to a mistyped one.
+
+    Dashes before a word say nothing of how near it is.
 
     >>> did_you_mean("recal", ["recall", "retain"])
     ': did you mean recall?'
@@ -138,8 +173,8 @@ def did_you_mean(word: str, known: list[str]) -> str:
     >>> did_you_mean("bob", [])
     ''
     """
-    near = difflib.get_close_matches(word, known, n=1)
-    if near:
-        return f": did you mean {near[0]}?"
+    bare = {name.lstrip("-"): name for name in known}
+    if near := difflib.get_close_matches(word.lstrip("-"), bare, n=1):
+        return f": did you mean {bare[near[0]]}?"
     shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
     return f", only {shown}" if known else ""
