@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import recollex
 from recollex.api.plurals import counted
-from recollex.cli.existing_store import existing_store
-from recollex.cli.parser import Arguments, did_you_mean
+from recollex.cli.existing_store import existing_store, is_unknown
+from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say, show
 
 
@@ -46,9 +46,7 @@ def delete_agent(arguments: Arguments) -> int:
         if store is None:
             return 1
         name = arguments.name
-        if name not in (known := store.agents()):
-            hint = did_you_mean(name, known)
-            say(f"there is no agent {printable(name)!r} in {arguments.store}{hint}")
+        if is_unknown(name, store.agents(), arguments):
             return 1
         if not arguments.yes:
             [found] = [each for each in store.agents(counts=True) if each.id == name]

@@ -9,7 +9,7 @@ import recollex
 from recollex.api.keys import given_key
 from recollex.cli.parser import Arguments, did_you_mean
 from recollex.cli.recorded_model import embedder_for
-from recollex.cli.terminal import say
+from recollex.cli.terminal import printable, say
 from recollex_engine.errors import InputError
 
 
@@ -27,15 +27,8 @@ def existing_agent(
             yield None
             return
         known = store.agents()
-        if arguments.agent in known:
-            yield store.agent(arguments.agent)
-            return
-        if known:
-            hint = did_you_mean(arguments.agent, known)
-            say(f"there is no agent {arguments.agent!r} in {arguments.store}{hint}")
-        else:
-            say(f"{arguments.store} holds no agent yet: recollex retain makes one")
-        yield None
+        is_known = not is_unknown(arguments.agent, known, arguments)
+        yield store.agent(arguments.agent) if is_known else None
 
 
 @contextmanager
@@ -99,3 +92,15 @@ def is_missing(arguments: Arguments) -> bool:
         say(f"there is no store at {arguments.store}: recollex retain makes one")
         return True
     return False
+
+
+def is_unknown(name: str, known: list[str], arguments: Arguments) -> bool:
+    """Return whether the store's ``known`` agents lack one, after a message on standard error."""
+    if name in known:
+        return False
+    if known:
+        hint = did_you_mean(name, [printable(each) for each in known])
+        say(f"there is no agent {printable(name)!r} in {arguments.store}{hint}")
+    else:
+        say(f"{arguments.store} holds no agent yet: recollex retain makes one")
+    return True

@@ -6,9 +6,9 @@ import recollex
 from recollex.api.keys import given_key, write_key
 from recollex.api.plurals import counted
 from recollex.cli import backup_commands
-from recollex.cli.existing_store import existing_agent, existing_store
-from recollex.cli.parser import Arguments, did_you_mean
-from recollex.cli.terminal import say, show
+from recollex.cli.existing_store import existing_agent, existing_store, is_unknown
+from recollex.cli.parser import Arguments
+from recollex.cli.terminal import show
 from recollex.cli.verification import print_verification
 from recollex_engine.backup.manifest import is_backup
 from recollex_engine.backup.opening import open_target
@@ -77,9 +77,7 @@ def reembed(arguments: Arguments) -> int:
             return 1
         names = store.agents()
     if arguments.agent is not None:
-        if arguments.agent not in names:
-            hint = did_you_mean(arguments.agent, names)
-            say(f"there is no agent {arguments.agent!r} in {arguments.store}{hint}")
+        if is_unknown(arguments.agent, names, arguments):
             return 1
         names = [arguments.agent]
     for name in names:

@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 import recollex
-from recollex.cli.existing_store import is_missing, open_store
+from recollex.cli.existing_store import is_missing, is_unknown, open_store
 from recollex.cli.host_and_port import host_and_port
-from recollex.cli.parser import Arguments, did_you_mean
+from recollex.cli.parser import Arguments
 from recollex.cli.recorded_model import embedder_for
 from recollex.cli.terminal import say, show
 from recollex.cli.warmup import Stopped, warm
@@ -34,12 +34,8 @@ def studio(arguments: Arguments) -> int:
     if is_missing(arguments):
         return 1
     store = open_store(arguments, read_only=True)
-    if arguments.agent is not None and arguments.agent not in (known := store.agents()):
+    if arguments.agent is not None and is_unknown(arguments.agent, store.agents(), arguments):
         store.close()
-        say(
-            f"there is no agent {arguments.agent!r} in {arguments.store}"
-            f"{did_you_mean(arguments.agent, known)}"
-        )
         return 1
     token = secrets.token_urlsafe(24)
     only = None if arguments.agent is None else (_literal(arguments.agent),)
