@@ -32,4 +32,4 @@ def test_what_cannot_be_mended_is_saved(shell: Shell, store: str) -> None:
     assert "Oslo" in shell("export", "saved")[1] and shell("verify", "saved")[0] == 0
     assert shell("doctor", "nowhere")[0] == 1
     code, _, err = shell("doctor", store, "--agent", "bob")
-    assert code == 2 and "there is no agent 'bob'" in err
+    assert code == 1 and "there is no agent 'bob' in memory, only default" in err

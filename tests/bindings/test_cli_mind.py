@@ -93,9 +93,13 @@ def test_a_model_answers(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_facts_are_drawn_and_jobs_listed(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, _ = shell("jobs", "memory")
     assert code == 0 and "waiting rules-1: 2 turns" in out
+    words = ("jobs", "memory", "--status", "done", "--status", "failed")
+    none = "recollex: none: default has no jobs that are done or failed\n"
+    assert shell(*words) == (0, "", none)
     code, out, errors = shell("extract", "memory")
     assert code == 0 and "0 facts of 2 turns in 1 chunk, 1 by rule" in out
     assert "a grammar read the turns" in errors
+    assert shell("jobs", "memory")[2] == "recollex: none: default has no jobs that are left\n"
     with scripted([error(500)]) as served:
         options = ("--llm", "m", "--llm-url", served.url, "--mode", "atomic")
         monkeypatch.setattr("recollex_engine.llm.language_model.FIRST_WAIT", 0.01)

@@ -1,18 +1,23 @@
 """The subcommand doctor: it says what is wrong with a store, and what it could mend."""
 
 from dataclasses import asdict
+from pathlib import Path
 
 import recollex
 from recollex.api.keys import given_key
 from recollex.api.plurals import counted
-from recollex.cli.existing_store import is_missing
+from recollex.cli.existing_store import is_missing, is_unknown
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say, show
+from recollex_engine.agents.folder_names import agents_in
 
 
 def doctor(arguments: Arguments) -> int:
     """Print what was found and mended; 1 if something is left."""
     if is_missing(arguments):
+        return 1
+    name = arguments.agent
+    if name is not None and is_unknown(name, agents_in(Path(arguments.store)), arguments):
         return 1
     diagnoses = recollex.doctor(
         arguments.store,

@@ -65,7 +65,8 @@ def recount(arguments: Arguments) -> int:
         if agent is None:
             return 1
         made = agent.recount(arguments.counter, by=arguments.by, why=arguments.why)
-        said = f"{arguments.agent}: {counted(made, 'memory')} counted by {arguments.counter}"
+        held = counted(made, "memory") if made else "nothing to count, all is"
+        said = f"{arguments.agent}: {held} counted by {arguments.counter}"
         show(arguments, said, memories=made, counter=arguments.counter)
         return 0
 

@@ -169,6 +169,9 @@ def jobs(arguments: Arguments) -> int:
             return 1
         status = arguments.status or ("running", "waiting", "failed")
         found = agent.jobs.find(status=status, mode=arguments.mode, limit=arguments.limit)
+    if not found:
+        what = " or ".join(status) if arguments.status else "left"
+        say(f"none: {arguments.agent} has no jobs that are {what}")
     for job in found:
         if arguments.json:
             print(json.dumps(job.to_dict(), ensure_ascii=False))
