@@ -14,8 +14,10 @@ from recollex_engine.errors import InputError
 
 MAX_QUERY_STRING = 16_384
 """The most bytes after the question mark."""
-ALIKE = 0.85
-"""How much a path must resemble another for the other to be suggested, as difflib measures it."""
+ALIKE = 0.7
+"""How much each word of a path must resemble another's for it to be suggested (difflib's ratio)."""
+OTHER_WORDS = {"query": "search", "recall": "search", "remember": "memories", "retain": "memories"}
+"""What Python and other programs call a thing -> the word of its path."""
 LONGEST = 120
 """The most bytes of a path for which one is suggested: comparing takes the square of the length."""
 
@@ -77,12 +79,23 @@ class Routes:
     def _like(self, given: str) -> str | None:
         """Return the path that a given one resembles most, with the names that it gives."""
         parts = given.strip("/").split("/")
-        known = []
+        best, found = 0.0, None
         for path in self._paths:
-            if len(path) == len(parts):
-                pairs = zip(path, parts, strict=True)
-                known += ["/" + "/".join(p if name[0] == "{" else name for name, p in pairs)]
-        return next(iter(difflib.get_close_matches(given, known, 1, ALIKE)), None)
+            pairs = list(zip(path, parts, strict=False))
+            if len(path) != len(parts) or any(not part and word[0] == "{" for word, part in pairs):
+                continue
+            alike = [_alike(part, word) for word, part in pairs if word[0] != "{"]
+            if min(alike) >= ALIKE and (sum(alike) / len(alike)) > best:
+                best = sum(alike) / len(alike)
+                found = "/" + "/".join(part if word[0] == "{" else word for word, part in pairs)
+        return found
+
+
+def _alike(given: str, word: str) -> float:
+    """Return how much a word of a path resembles one that there is, from 0 to 1."""
+    if OTHER_WORDS.get(given) == word:
+        return 1.0
+    return difflib.SequenceMatcher(None, given, word).ratio()
 
 
 def no_such_verb(verb: str, allowed: str) -> RequestError:
