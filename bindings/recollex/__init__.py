@@ -11,6 +11,7 @@
 >>> store.close()
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -234,7 +235,12 @@ def __getattr__(name: str) -> Any:
         if name in ("open", "connect"):
             import_module("recollex.wire.pickling")
         return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'recollex' has no attribute {name!r}")
+    is_error = name.endswith("Error") and hasattr(import_module("recollex.errors"), name)
+    hint = f": it is recollex.errors.{name}" if is_error else ""
+    module = sys.modules[__name__]
+    raise AttributeError(
+        f"module 'recollex' has no attribute {name!r}{hint}", name=name, obj=module
+    )
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,8 @@
 
 import inspect
 
+import pytest
+
 import recollex
 import recollex.errors
 from recollex_engine import errors as raised
@@ -15,3 +17,13 @@ def test_every_error_can_be_imported_from_recollex_errors():
     }
     assert {name: getattr(recollex.errors, name) for name in recollex.errors.__all__} == kinds
     assert recollex.errors.RecollexError is kinds["RecollexError"]
+
+
+def test_an_error_that_is_looked_for_in_the_package_is_named():
+    with pytest.raises(AttributeError, match=r"'InputError': it is recollex\.errors\.InputError$"):
+        _ = recollex.InputError
+    with pytest.raises(AttributeError, match=r"no attribute 'NoSuchError'$"):
+        _ = recollex.NoSuchError
+    with pytest.raises(AttributeError) as caught:
+        _ = recollex.conect
+    assert (caught.value.name, caught.value.obj) == ("conect", recollex)  # Python's hint needs them
