@@ -40,7 +40,8 @@ def of_verb(
 def of_event(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | None]:
     """Return X and Y of "X's trip to Y", "the trip to Y that X took".
 
-    Raises `OutsideError` for another preposition ("on the trip"): it asks about something else.
+    Raises `OutsideError` for another preposition ("on the trip"), which asks about something else,
+    and for "the Y trip", where Y may be either.
     """
     mention = kept[place].mention
     assert mention is not None
@@ -50,6 +51,8 @@ def of_event(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | N
     for at, token in enumerate(kept):
         before = kept[at - 1] if at else None
         if token.kind == "name":
+            if at + 1 == place:
+                raise OutsideError(f"I do not know what {token.text!r} means before an event")
             direct = at == place + 1 and mention.preposition == own
             is_object = direct or (before is not None and before.lower == own)
             (objects if is_object else subjects).append(token)

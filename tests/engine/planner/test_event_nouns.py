@@ -78,6 +78,8 @@ OUTSIDE = {
     "How long was Zoe's last trip?": "not how long",
     "Who did Zoe meet on her second trip?": "several predicates",
     "Which film did Zoe make?": "'make'",
+    "When was the Oslo trip?": "'the Oslo'",
+    "When was Zoe's Oslo trip?": "'Oslo'",
     "What is a trip?": "neither who nor what",
 }
 
