@@ -34,7 +34,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any
-from uuid import uuid4
 
 from recollex.api import valid_times
 from recollex.api.arguments import as_entities, as_list, checked_note, one_or_more
@@ -59,6 +58,7 @@ from recollex_engine.domain.operations import (
     UpsertEpisode,
     UpsertEvent,
 )
+from recollex_engine.domain.random_ids import random_id
 from recollex_engine.domain.statement import Statement, network_number
 from recollex_engine.domain.trust import UNKNOWN, Stamp
 from recollex_engine.errors import InputError, OperationError
@@ -203,7 +203,7 @@ class OperationParser:
             Statement(
                 said["text"],
                 said_at=self._time(said.get("event_at"), "event_at"),
-                id=said.get("id") or str(uuid4()),
+                id=said.get("id") or random_id(),
                 network=network_number(said.get("network", "world")),
                 context=said.get("context"),
                 document=said.get("document_id"),

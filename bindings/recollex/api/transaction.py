@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from types import EllipsisType, TracebackType
 from typing import Any
-from uuid import uuid4
 
 from recollex.api.arguments import (
     Entities,
@@ -21,6 +20,7 @@ from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import Operation
+from recollex_engine.domain.random_ids import random_id
 from recollex_engine.domain.statement import Statement, network_number
 from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError
@@ -79,7 +79,7 @@ class Transaction:
         statement = Statement(
             text,
             said_at=optional_micros(event_at, "event_at"),
-            id=str(uuid4()) if id is None else id,
+            id=random_id() if id is None else id,
             network=network_number(network),
             context=context,
             document=document_id,

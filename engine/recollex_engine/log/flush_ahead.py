@@ -5,7 +5,7 @@ side by side, so a loss of power may leave either without the other, as it may w
 nothing is acknowledged before both are on the disk.
 """
 
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 
 from recollex_engine.log.head import Head
 from recollex_engine.storage.begun_flush import BegunFlush, begin_flush
@@ -30,9 +30,12 @@ class FlushAhead:
         if self._begun is not None:
             return
         writes = 0 if vectors is None else vectors.unflushed
-        files = [log] if vectors is None or not writes else [vectors.file, log]
-        with ExitStack() as using, suppress(OSError):  # the flush that follows reports it
-            begun = begin_flush([using.enter_context(file) for file in files])
+        with suppress(OSError), log as own:  # the flush that follows reports it
+            if vectors is None or not writes:
+                begun = begin_flush([own])
+            else:
+                with vectors.file as rows:
+                    begun = begin_flush([rows, own])
             if begun is not None:
                 self._begun = begun, covered, vectors, writes
 

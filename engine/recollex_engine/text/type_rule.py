@@ -129,6 +129,7 @@ def _by_sentence(name: str, text: str) -> EntityType:
     before = _ARTICLE.sub("", before)
     if before.rstrip(" ")[-1:] in "\"'\u201c\u2018*_" and before.strip():
         return PRODUCT
-    if (cue := _BEFORE.search(before)) is not None and cue.lastindex is not None:
+    cue = _BEFORE.search(before) if before else None
+    if cue is not None and cue.lastindex is not None:
         return _CUES[cue.lastindex - 1][1]
     return PERSON if _AFTER.match(after) else OTHER

@@ -17,6 +17,7 @@ import orjson
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.act import RETAIN, Act
+from recollex_engine.domain.random_ids import id_of
 from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import (
     AMENDS,
@@ -136,7 +137,7 @@ class Draft:
     def _new_id(self) -> str:
         if not self.random:
             self.random = os.urandom(16 * 64)  # one system call for 64 ids
-        id, self.random = _uuid(self.random[:16]), self.random[16:]
+        id, self.random = id_of(self.random[:16]), self.random[16:]
         return id
 
     def _versions(self, id: str) -> tuple[int | None, int | None]:
@@ -243,10 +244,10 @@ class Draft:
         """
         statement = prepared.statement
         known = self.type_of(entity)
-        said = dict(statement.types).get(surface)
+        said = dict(statement.types).get(surface) if statement.types else None
         if said is None and known != OTHER:
             return None
-        if said is None and surface == " ".join((statement.speaker or "").split()):
+        if said is None and statement.speaker and surface == " ".join(statement.speaker.split()):
             said = PERSON
         if said is None:
             said = prepared.types.get(fold_name(surface)) or find_type(surface, statement.text)
@@ -363,13 +364,6 @@ class Draft:
         for payload, links in zip(self.retained, found, strict=True):
             if links:
                 payload["links"] = links
-
-
-def _uuid(random: bytes) -> str:
-    """Return 16 random bytes as a UUID, version 4 (RFC 9562); the standard library takes 3 us."""
-    digits = random.hex()
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def is_same(columns: Columns, memory: int, statement: Statement) -> bool:

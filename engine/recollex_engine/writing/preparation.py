@@ -150,7 +150,8 @@ def embed(
             new.append(number)
     if not texts:
         return told, vectors
-    vectors[places], read = embed_with_pieces(embedder, texts, threads, progress)
+    where = places if len(places) < len(vectors) else slice(None)
+    vectors[where], read = embed_with_pieces(embedder, texts, threads, progress)
     if read is not None:
         ids = iter(read.ids)
         for number in new:
