@@ -288,6 +288,7 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
         or any(each.is_auxiliary for each in follows)  # "what colour was it"
     )
     is_noun = is_noun or (kind == "verb" and any(each.cue == "of" for each in follows))
+    is_mutual = kind == "event" and wordings[0].preposition == "with"
     lasting = is_state(kept, place)
     return Pattern(
         wordings,
@@ -296,7 +297,7 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
         given is not None and given.literal,
         asked,
         mention.begins or _is_act(wordings[0], mention, kept),
-        (lasting and not wordings[0].preposition) or is_noun,
+        (lasting and not wordings[0].preposition) or is_noun or is_mutual,
         lasting,
     )
 

@@ -7,7 +7,8 @@ A question names such an event by its noun, with or without the verb::
 
 So the noun is the predicate's core. Its verb says nothing more where it governs the noun, before it
 ("took her second trip") or after it ("the trip that Ann took"); anywhere else it is a verb of its
-own: "What did Ann take on her second trip?".
+own: "What did Ann take on her second trip?". Of a few verbs the noun is known too: a predicate
+"visited" says what "the second visit" is.
 """
 
 from collections.abc import Sequence
@@ -36,10 +37,15 @@ meeting lunch dinner appointment conversation call donation reservation
 _NOUNS = frozenset(_NOUNS_OF_EVENTS.split())
 """Events that the predicate's object tells apart. A film that was made is a thing."""
 _ARTICLES = frozenset({"a", "an"})
-_BEFORE_NOUN = frozenset(
-    {*_ARTICLES, "the", "her", "his", "their", "its", "very"}
-    | {*ORDINALS, "last", "latest", "earliest", "newest", "most", "recent"}
-)
+_CHOOSING = frozenset({*ORDINALS, "last", "latest", "earliest", "newest", "most", "recent", "very"})
+_BEFORE_NOUN = _ARTICLES | _CHOOSING | {"the", "her", "his", "their", "its"}
+_DETERMINERS = (_BEFORE_NOUN - _CHOOSING) | {"'s", "'", "many", "which", "what"}
+NOUNS_OF_VERBS = {
+    "visit": ("visit", "to", "make"),
+    "meet": ("meeting", "with", "have"),
+    "tour": ("tour", "of", "take"),
+}
+"""A verb without a preposition -> its noun, and the preposition and the verb that stand with it."""
 _AFTER_NOUN = frozenset({"that", "which", "did", "has", "have", "had", "was", "were", "ever"})
 
 
@@ -58,6 +64,22 @@ def event_of(words: Sequence[str]) -> tuple[str, list[str]] | None:
     first += words[first : first + 1] != [] and words[first] in _ARTICLES
     rest = list(words[first:])
     return (verb, rest) if rest and rest[0] in _NOUNS else None
+
+
+def is_form(word: str) -> bool:
+    """Return whether a word is a form of a verb that stands with the noun of an event."""
+    return word.lower() in _VERBS
+
+
+def is_noun_at(words: Sequence[str], place: int) -> bool:
+    """Return whether a word that may be a verb is a noun, as in "the first visit".
+
+    words: as for `places_of_verb`.
+    """
+    before = place - 1
+    while before > 0 and words[before] in _CHOOSING:
+        before -= 1
+    return before >= 0 and words[before] in _DETERMINERS
 
 
 def places_of_verb(words: Sequence[str], verb: str, first: int, after: int) -> list[int]:

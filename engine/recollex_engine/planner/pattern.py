@@ -15,7 +15,8 @@ class OutsideError(Exception):
 class Pattern:
     """Facts of predicates; subject and object: given names. asked: the other part, if one is.
 
-    is_either: of "the spouse of Ann" it is not known whether Ann is the subject or the object.
+    is_either: of "the spouse of Ann" it is not known whether Ann is the subject or the object, and
+    a meeting with Ann is one of hers.
     is_state: of what was done it asks whether it lasted: "was Ann married in 2010?".
     """
 

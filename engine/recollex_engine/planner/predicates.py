@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from recollex_engine.planner.event_nouns import event_of
+from recollex_engine.planner.event_nouns import NOUNS_OF_VERBS, event_of, is_noun_at
 
 Kind = Literal["noun", "owned", "verb", "event"]
 
@@ -145,6 +145,21 @@ def wording(predicate: str) -> Wording:
     return Wording(predicate, core, preposition, kind, preposition == "by")
 
 
+@lru_cache(maxsize=4096)
+def event_wording(predicate: str) -> Wording | None:
+    """Return how a predicate that is a verb is said by its noun: "visited" as "a visit to".
+
+    >>> event_wording("visited").noun, event_wording("lives_in")
+    ('visit', None)
+    """
+    read = wording(predicate)
+    verb = read.core[0] if len(read.core) == 1 and not read.preposition else ""
+    if read.kind != "verb" or verb not in NOUNS_OF_VERBS:
+        return None
+    noun, preposition, light = NOUNS_OF_VERBS[verb]
+    return Wording(predicate, (stem(noun),), preposition, "event", verb=light, noun=noun)
+
+
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """Return what the forms of a word have in common.
@@ -188,8 +203,9 @@ def find_mentions(words: Sequence[str], predicates: Iterable[str]) -> list[Menti
     by_core: dict[tuple[str, ...], list[Wording]] = {}
     for predicate in predicates:
         read = wording(predicate)
-        if read.core:
-            by_core.setdefault(read.core, []).append(read)
+        for each in (read, event_wording(predicate)):
+            if each is not None and each.core:
+                by_core.setdefault(each.core, []).append(each)
     found: list[Mention] = []
     taken: set[int] = set()
     longest = max(map(len, by_core), default=0)
@@ -197,13 +213,22 @@ def find_mentions(words: Sequence[str], predicates: Iterable[str]) -> list[Menti
         for first in range(len(stems) - size + 1):
             place = range(first, first + size)
             alike = by_core.get(tuple(stems[first : first + size]), ())
-            known = [each for each in alike if each.is_said_by(words[first])]
+            known = _fitting(alike, words, first)
             if known and taken.isdisjoint(place):
                 taken.update(place)
                 found.append(_mention(words, first, first + size, known))
     left = ["" if place in taken else each for place, each in enumerate(stems)]
     found += _other_words(words, left, by_core)
     return sorted(found, key=lambda each: each.first)
+
+
+def _fitting(alike: Sequence[Wording], words: Sequence[str], first: int) -> list[Wording]:
+    """Return those wordings, with the same core, that a question's words at ``first`` may be."""
+    known = [each for each in alike if each.is_said_by(words[first])]
+    events = [each for each in known if each.kind == "event"]
+    if events and is_noun_at(words, first):
+        return events
+    return [each for each in known if each.kind != "event" or event_wording(each.predicate) is None]
 
 
 def _mention(words: Sequence[str], first: int, after: int, known: list[Wording]) -> Mention:

@@ -5,6 +5,7 @@ They are told by the places of the names around the predicate.
 
 from collections.abc import Sequence
 
+from recollex_engine.planner.event_nouns import is_form
 from recollex_engine.planner.pattern import OutsideError
 from recollex_engine.planner.predicates import PREPOSITIONS, Wording
 from recollex_engine.planner.question_tokens import Token
@@ -13,6 +14,7 @@ _PLAIN = frozenset(
     {"", "first", "last", "nth", "direct", "before", "after", "predecessor", "successor", "as"}
 )
 """What may stand between an owner and a noun: "Acme's first director"."""
+_DOING = frozenset({"did", "does", "do", "has", "have", "had"})
 
 
 def joined_names(kept: Sequence[Token], place: int) -> list[Token] | None:
@@ -41,7 +43,7 @@ def of_event(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | N
     """Return X and Y of "X's trip to Y", "the trip to Y that X took".
 
     Raises `OutsideError` for another preposition ("on the trip"), which asks about something else,
-    and for "the Y trip", where Y may be either.
+    and for a name of which no word says what it is: "the Y trip".
     """
     mention = kept[place].mention
     assert mention is not None
@@ -51,11 +53,13 @@ def of_event(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | N
     for at, token in enumerate(kept):
         before = kept[at - 1] if at else None
         if token.kind == "name":
-            if at + 1 == place:
-                raise OutsideError(f"I do not know what {token.text!r} means before an event")
             direct = at == place + 1 and mention.preposition == own
-            is_object = direct or (before is not None and before.lower == own)
-            (objects if is_object else subjects).append(token)
+            if direct or (before is not None and before.lower == own):
+                objects.append(token)
+            elif _is_who_did_it(kept, at):
+                subjects.append(token)
+            else:
+                raise OutsideError(f"I do not know what {token.text!r} means beside an event")
         elif token.lower in PREPOSITIONS - {own, "of", "by"} and token.kind == "cue":
             follows = kept[at + 1 : at + 2]
             if not follows or follows[0].kind != "time":
@@ -63,6 +67,15 @@ def of_event(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | N
     if len(subjects) > 1 or len(objects) > 1:
         raise OutsideError("I cannot tell which of the names the question is about")
     return (subjects[0] if subjects else None), (objects[0] if objects else None)
+
+
+def _is_who_did_it(kept: Sequence[Token], at: int) -> bool:
+    """Return whether a name owns an event, or has a verb: "X's", "by X", "did X take", "X took"."""
+    before = kept[at - 1].lower if at else ""
+    after = kept[at + 1] if at + 1 < len(kept) else kept[at]
+    if after.cue == "'s" or before in ("of", "by") or is_form(after.text):
+        return True
+    return after.kind != "predicate" and (before in _DOING or after.lower in _DOING)
 
 
 def of_noun(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | None]:
