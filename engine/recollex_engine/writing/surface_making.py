@@ -67,9 +67,9 @@ class SurfaceMaker:
     def complete(self, draft: Draft, missing: Sequence[tuple[str, int]]) -> None:
         """Put the surfaces of a draft into its payloads, and add those of ``missing`` versions.
 
-        Does nothing for a draft without facts and events.
+        Does nothing for a draft without facts and events, and if no surface lacks a vector.
         """
-        if draft.tells:
+        if draft.tells and (draft.surfaces or missing):
             older = [text_of_version(draft.columns, *version) for version in missing]
             told = [surface_of(kind, payload) for payload, kind in draft.surfaces]
             self.make([*told, *older])
