@@ -176,7 +176,8 @@ def old(tmp_path):
     return tmp_path / "store"
 
 
-def test_an_older_store_is_read_and_its_first_fact_brings_the_others(old):
+@pytest.mark.parametrize("embed", [True, False])
+def test_an_older_store_is_read_and_its_first_fact_brings_the_others(old, embed):
     with recollex.open(old, embedder=WordVectors(), read_only=True) as store:
         alice = store.agent("ann")
         assert len(alice.facts.find()) == 3 and alice.facts.search("Rome") == []
@@ -185,7 +186,7 @@ def test_an_older_store_is_read_and_its_first_fact_brings_the_others(old):
         before = alice.head().op
         alice.retain("Only a memory.")
         assert alice.facts.search("Rome") == []
-        alice.facts.add("Eve", "likes", "tea")
+        alice.facts.add("Eve", "likes", "tea", embed=embed)
         assert [hit.item.object for hit in alice.facts.search("Who lives in Rome?")][:1] == ["Rome"]
         assert alice.events.search("Ann moved to Rome.")[0].item.summary == "Ann moved to Rome."
         kinds = [entry.kind for entry in alice.log()][before:]
