@@ -154,6 +154,8 @@ def _take(clause: Clause, kept: Sequence[Token], place: int, token: Token) -> No
     elif token.kind == "unknown":
         _take_kind(clause, kept, place, token)
     elif token.kind == "cue" and token.cue:
+        if token.cue == "during" and place + 1 < len(kept) and kept[place + 1].kind == "time":
+            return
         if token.cue == "last" and clause.cues.keys() & {"how_long", "how_many", "nth"}:
             verb = "unit:" in " ".join(clause.cues) or "how_long" in clause.cues
             before = kept[place - 1] if place else token

@@ -19,7 +19,8 @@ _CUES = {
         the office of|the job of|the title of|as well|
         moment of time|in time|at any point|at any time|at some point|at one point|at least once|
         over time|of time|throughout time|what is the|what was the|so far|within|in|into|its|their|
-        his|her
+        his|her|in the years|over the years|during the years|in the period|over the period|
+        during the period|within the period|back in
     """,
     "who": "who whom whoever whomever which what whose",
     "where": "where",
@@ -28,10 +29,21 @@ _CUES = {
         in what year|in which year|what year|which year|in what month|in which month|what month|
         which month|what day|which day|on what day|on which day|the date|the time at which|
         the date on which|the year in which|the month in which|the day on which|the time when|
-        the date when|the year when|the moment when|starting when
+        the date when|the year when|the moment when|year in which|month in which|day on which|
+        date on which|in which period|in what period|over which period|over what period|
+        during which period|the period in which|the period during which|time period during which|
+        in which years|during which years|between which years|over which years|
+        what are the start and end years|what were the start and end years
     """,
-    "since_when": "since when|from when|from when on|since what year|since which year",
-    "until_when": "until when|till when|up to when|until what year|until which year",
+    "since_when": """
+        since when|from when|from when on|since what year|since which year|from what year on|
+        from which year on|starting when|starting from which year|starting in which year|
+        starting year|start year|beginning year|first year in which
+    """,
+    "until_when": """
+        until when|till when|up to when|until what year|until which year|up to which year|
+        up to what year|ending year|end year|final year|last year in which
+    """,
     "while": """
         while|whilst|at the time when|at the time that|at the time|at the moment when|
         at the moment that|at the moment|at the point when|by the time|during the time when|
@@ -89,7 +101,8 @@ _CUES = {
         becoming commence commenced commencing come came coming assume assumed enter entered
         take over|takes over|took over|taken over|taking over|take up|took up|taking up|
         come in|came in|take office|took office|get to be|got to be|turned into|start to|began to|
-        appointed|installed|named as
+        appointed|installed|named as|was named|been named|marked the start of|
+        marked the beginning of|took the role|take the role|took on the role|take on the role
     """,
     "end": """
         stop stops stopped stopping cease ceases ceased ceasing end ends ended ending quit quits
@@ -97,16 +110,21 @@ _CUES = {
         resigning retire retired retiring conclude concluded conclude concluding depart departed
         departing
         step down|steps down|stepped down|stepping down|no longer|give up|gave up|giving up|
-        not any more|come to an end|came to an end|cease to|ceased to|go out of office
+        not any more|come to an end|came to an end|come to a close|came to a close|
+        marked the end of|cease to|ceased to|go out of office
     """,
     "stay": """
         serve serves served serving hold holds held holding act acts acted acting function
         functioned remain remained stay stayed occupy occupied occupying spend spends spent
-        spending keep kept work as|works as|worked as|working as
+        spending keep kept
+        work as|works as|worked as|working as
         position post office role title job seat capacity
         last for|lasted|lasts|lasting|continue|continued|go on|went on
     """,
-    "passed": "pass passed passes passing elapse elapsed went by|gone by|lie between|lay between",
+    "passed": """
+        pass passed passes passing elapse elapsed
+        went by|gone by|lie between|lay between
+    """,
     "spell": "time times occasion occasions stint stints term terms tenure tenures spell spells",
     "timeline": """
         in chronological order|chronological order|chronologically|in order of time|in order|
@@ -118,7 +136,7 @@ _CUES = {
         starting with the earliest|one after another|in temporal order|in time order|
         according to time|by the date they started|chronologically ordered
     """,
-    "ask": "tell give find name show say state identify determine provide",
+    "ask": "tell give find name show say state identify determine provide calculate compute",
     "all": "list every each all everyone everybody anyone anybody",
     "else": "else other others",
     "besides": "besides|apart from|other than|except|except for|aside from|in addition to|than|"
@@ -151,7 +169,7 @@ _KINDS = """
 _NO_NOUNS = """
 not never no nobody nothing neither nor hardly always only usually often sometimes already
 yet even just merely almost nearly perhaps maybe probably too very more most less least than
-without except if unless whether but
+without except if unless whether but changes change switches transitions successions handovers
 """
 NO_NOUNS = frozenset(_NO_NOUNS.split())
 """Words that may stand where a noun does, and change what is asked."""

@@ -79,6 +79,8 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
     if main.pattern is None and sub is not None and event is not None:
         if main.cues.keys() & {"how_long", "how_many"}:
             main, sub = _joined(main, sub), None
+        elif main.cues.keys() <= NEUTRAL:
+            raise OutsideError("its main clause names no predicate")
         else:
             main.pattern = _inherited(event)
     if main.pattern is None:
@@ -193,6 +195,8 @@ def _when(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     if not asks:
         return None
     unread(main, {*NEUTRAL, *PICKS, *asks, "start", "end"})
+    if main.cues.get("who", "").lower() in PERSONS:
+        raise OutsideError("it asks who and when at once")
     _full(base)
     edge: Edge = "start" if "since_when" in asks else "end" if "until_when" in asks else base.edge
     if {"since_when", "until_when"} <= asks:
