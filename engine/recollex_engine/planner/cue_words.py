@@ -131,12 +131,17 @@ _CUES = {
         in sequence|sequence|timeline|chronology|succession|the succession of|order|sort|arrange|
         rank|earliest first|oldest first|from first to last|from the first to the last|
         from earliest to latest|from the earliest to the latest|from earliest to last|put|
+        sorted|ordered|arranged|ranked|in the order in which they started|
+        in the order in which they began|by year|by start year|by starting year|
         by date|by time|by start|by when they started|by when they began|by start date|
         by start time|by their start|by the time they started|starting with the first|
         starting with the earliest|one after another|in temporal order|in time order|
         according to time|by the date they started|chronologically ordered
     """,
-    "ask": "tell give find name show say state identify determine provide calculate compute",
+    "ask": """
+        tell give find name show say state identify determine provide calculate compute
+        write down|note down
+    """,
     "all": "list every each all everyone everybody anyone anybody",
     "else": "else other others",
     "besides": "besides|apart from|other than|except|except for|aside from|in addition to|than|"
@@ -153,7 +158,8 @@ _CUES = {
     "during": "during|throughout",
     "inclusive": "including|counting|inclusive|inclusive of|included|include|with those",
     "those": "those who|those that|any who|any that|ones who|ones that",
-    "now": "now|currently|at present|presently|today|at the moment now|these days|nowadays",
+    "now": "now|currently|current|incumbent|at present|presently|today|at the moment now|"
+    "these days|nowadays",
     "bound": "at the latest|at the earliest|at latest|at earliest|no later than|no earlier than",
     "unit:year": "year years",
     "unit:month": "month months",

@@ -169,7 +169,8 @@ def _form(main: Clause, anchor: Anchor | None) -> Form:
         is_present=main.is_present,
         choices=main.choices,
     )
-    both = tuple(each.name for each in main.names) if "and" in cues else ()
+    joins = "and" in cues and not {"start", "end"} <= cues.keys()  # not "the start and the end"
+    both = tuple(each.name for each in main.names) if joins else ()
     for read in (_when, _since, _duration, _count, _overlap, _timeline, _whether):
         found = read(main, base, both)
         if found is not None:
