@@ -73,9 +73,13 @@ def test_errors_name_the_bound_and_the_value(tmp_path: Path) -> None:
                 "did you mean 'subject'? It takes subject,",
             ),
             ("retain", {"text": "a", "network": "dreams"}, "'world', 'agent' or 'opinion'"),
+            ("recall", {}, "recall: query is missing"),
+            ("recall", {"query": "a", "limit": "all"}, "as an integer, got 'all'"),
+            ("recal", {"query": "a"}, "Unknown tool: recal, did you mean 'recall'? There are rec"),
         ):
             said = (await called(client, tool, **arguments))["error"]
             assert expected in said.replace("20001", "20,001"), (tool, said)
+            assert "\n" not in said and "pydantic" not in said, said
 
     talk(tmp_path, work)
 
