@@ -42,6 +42,7 @@ def test_a_wrong_call_is_one_line_and_2(shell: Shell, words: tuple[str, ...]) ->
 
 def test_a_mistyped_subcommand_is_guessed(shell: Shell) -> None:
     assert "did you mean recall?" in shell("recal", "memory", "x")[2]
+    assert "no subcommand 'version': did you mean --version?" in shell("version")[2]
 
 
 @pytest.mark.parametrize(

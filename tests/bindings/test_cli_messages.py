@@ -1,6 +1,8 @@
 """What the command line says to somebody who types something wrong, or finds nothing."""
 
 import json
+import shlex
+import socket
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,23 @@ def test_a_folder_of_other_files_gets_no_store(shell: Shell) -> None:
     assert [path.name for path in Path("notes").iterdir()] == ["a.txt"]
     Path("empty").mkdir()
     assert shell("retain", "empty", "Ann.")[0] == 0
+
+
+def test_a_folder_with_the_socket_of_a_killed_server_is_empty(shell: Shell) -> None:
+    Path("new").mkdir()
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind("new/socket")
+    assert shell("recall", "new", "Tea?") == (
+        1, "", "recollex: there is no store at new: recollex retain makes one\n",
+    )  # fmt: skip
+    assert shell("retain", "new", "Tea.")[0] == 0 and shell("recall", "new", "Tea?")[0] == 0
+
+
+def test_a_filter_that_leaves_nothing_is_told(shell: Shell, store: str) -> None:
+    code, _, err = shell("recall", store, "Where did Ann move?", "--tag", "hoem")
+    assert code == 1 and "bears on 'Where did Ann move?', of what the filter admits\n" in err
+    told = "recollex: default has no memories like that\n"
+    assert shell("export", store, "--tag", "hoem") == (0, "", told)
 
 
 def test_a_budget_that_holds_no_memory_is_named(shell: Shell, store: str) -> None:
@@ -152,12 +171,18 @@ def test_a_wrong_word_is_named_with_what_to_type(
         ("verify memory --number 2", "--number is of a backup, and memory is none"),
         ("verify memory --head 3", "or what recollex head printed, got '3'"),
         ("retain /proc/new Tea.", "/proc/new"),
+        (
+            "facts memory --start=gtt\\ 2012",
+            "--start has no operator 'gtt', only lt, le, eq, ge, gt,",
+        ),
+        ("serve notes.txt", "notes.txt is a file: a store is a folder"),
+        ("serve .", "holds other files and no store: give a folder that is not there yet"),
     ],
 )
 def test_a_mistake_is_one_line(shell: Shell, store: str, line: str, said: str) -> None:
     Path("notes.txt").write_text("some notes\n", "utf-8")
     Path("bad.jsonl").write_text('{"text": "a"\n', "utf-8")
-    code, out, err = shell(*line.split())
+    code, out, err = shell(*shlex.split(line))
     assert (code, out) == (2, "") and said in err and err.count("\n") == 1, err
     assert err.startswith("recollex: ") and "Traceback" not in err
 

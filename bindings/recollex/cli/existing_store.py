@@ -59,13 +59,20 @@ def open_store(
 
 
 def check_folder(store: str) -> None:
-    """Raise `InputError` for a folder that holds other files and no store."""
+    """Raise `InputError` for a file, and for a folder that holds other files and no store."""
     folder = Path(store)
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "store.json").exists():
+    if folder.is_file():
+        raise InputError(f"{folder} is a file: a store is a folder")
+    if folder.is_dir() and not _is_empty(folder) and not (folder / "store.json").exists():
         raise InputError(
             f"{folder} holds other files and no store: give a folder that is not there yet, such "
             f"as {folder / 'memory'}"
         )
+
+
+def _is_empty(folder: Path) -> bool:
+    """Return whether a folder holds nothing but the socket that a killed server leaves there."""
+    return all(each.is_socket() for each in folder.iterdir())
 
 
 def agent_to_write(
@@ -88,7 +95,7 @@ def agent_to_write(
 def is_missing(arguments: Arguments) -> bool:
     """Return whether there is no store, after a message on standard error."""
     folder = Path(arguments.store)
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+    if not folder.exists() or (folder.is_dir() and _is_empty(folder)):
         say(f"there is no store at {arguments.store}: recollex retain makes one")
         return True
     return False

@@ -86,6 +86,8 @@ def _condition(given: list[str], zone: tzinfo, name: str) -> dict[str, Any]:
     for written in given:
         first, _, rest = written.partition(" ")
         operator, operand = (first, rest.strip()) if first in OPERATORS else ("eq", written)
+        if rest and first.isalpha() and first not in OPERATORS:
+            raise InputError(f"{name} has no operator {first!r:.80}, only {', '.join(OPERATORS)}")
         if operator in found:
             raise InputError(f"{name} has {operator} twice: {written!r}")
         if operator == "exists":

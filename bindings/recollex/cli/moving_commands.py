@@ -23,8 +23,12 @@ def export(arguments: Arguments) -> int:
         if arguments.output is None:
             if arguments.format not in (None, "jsonl"):
                 raise InputError(f"--format {arguments.format} needs --output")
+            written = 0
             for each in objects_of(agent, read_filter("export", cast(Filters, filters))):
                 print(jsonl.dump(each))
+                written += 1
+            if not written:
+                say(f"{arguments.agent} has no memories{' like that' if filters else ''}")
             return 0
         kind = arguments.format
         if kind is None and not arguments.output.endswith(".parquet"):

@@ -83,6 +83,8 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
             known = [str(choice) for choice in action.choices]
+            if self._is_whole and self.takes(f"--{value}"):
+                self.error(f"there is no subcommand {value!r}: did you mean --{value}?")
             what = "subcommand" if action.dest == "command" else action.dest
             self.error(f"there is no {what} {value!r}{did_you_mean(str(value), known)}")
 

@@ -110,7 +110,9 @@ def _print_recall(found: recollex.Recall, arguments: Arguments) -> None:
         what = f"nothing that bears on {printable(arguments.query)!r}"
         say(f"{what} fits in --tokens {arguments.tokens}: give more")
     elif not len(found):
-        say(f"{arguments.agent} remembers nothing that bears on {printable(arguments.query)!r}")
+        among = ", of what the filter admits" if filters_of(arguments) else ""
+        query = printable(arguments.query)
+        say(f"{arguments.agent} remembers nothing that bears on {query!r}{among}")
     else:
         print(recall_table(found, arguments.top, explain=arguments.explain))
     print(f"\n{summary_lines(found)}\n")

@@ -10,6 +10,7 @@ from typing import Any
 import recollex
 from recollex.api.keys import given_key, key_bytes
 from recollex.api.store import Store, read_embedder
+from recollex.cli.existing_store import check_folder
 from recollex.cli.host_and_port import host_and_port
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say, show
@@ -38,6 +39,7 @@ _LIMITS = ("open_agents", "connections", "in_flight", "message_bytes", "readers"
 
 def serve(arguments: Arguments) -> int:
     """Serve a store's agents until SIGTERM or SIGINT, then finish the calls that have begun."""
+    check_folder(arguments.store)
     chosen = {name: value for name in _LIMITS if (value := getattr(arguments, name)) is not None}
     limits = Limits(**chosen)
     access = Access() if arguments.tokens is None else Access.from_file(arguments.tokens)

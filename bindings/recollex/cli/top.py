@@ -68,7 +68,8 @@ def fetch(address: str, token: str | None) -> str:
                 raise UnauthorizedError(f"{where} asks for a token: --token-file") from None
             raise DisconnectedError(f"{where} answers {error.code} {error.reason}") from None
     except OSError as error:
-        raise DisconnectedError(f"{where} cannot be reached: {error}") from None
+        why = getattr(error, "reason", error)
+        raise DisconnectedError(f"{where} cannot be reached: {why}") from None
 
 
 def _over_socket(channel: Channel) -> str:
