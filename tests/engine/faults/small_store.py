@@ -9,6 +9,7 @@ import numpy as np
 import recollex
 
 D = 32
+PAGE = 10_000
 WORDS = "tea ink owl fig oak bay elm jam kit log map net pen rug sun van".split()  # noqa: SIM905
 
 
@@ -87,7 +88,11 @@ def begin_nothing(_):
 
 
 def contents(agent):
-    return [(memory.id, memory.text) for memory in agent.list(limit=100_000)]
+    found, page = [], agent.list(limit=PAGE)
+    while page:
+        found += [(memory.id, memory.text) for memory in page]
+        page = agent.list(limit=PAGE, after=page[-1].id)
+    return found
 
 
 def answers(agent, exact=True):
