@@ -64,7 +64,7 @@ def qualifiers(
     if start is not None and end is not None:
         if end - start <= _INSTANT:
             return {POINT: _moment(start)}
-        whole = given.get("") or _period(start, end)
+        whole = given.get("") or whole_period(start, end)
         if whole is not None and end - start <= _LONGEST[whole]:
             return {POINT: _dated(start + (end - start) / 2, whole)}
     found = {}
@@ -85,8 +85,12 @@ def qualifiers(
     return found
 
 
-def _period(start: datetime, end: datetime) -> str | None:
-    """Return the precision of a whole period of the calendar in UTC; None for another interval."""
+def whole_period(start: datetime, end: datetime) -> str | None:
+    """Return the precision of a whole period of the calendar in UTC; None for another interval.
+
+    >>> whole_period(datetime(2002, 2, 1, tzinfo=UTC), datetime(2002, 3, 1, tzinfo=UTC))
+    'month'
+    """
     first, last = start.astimezone(UTC), (end - _TICK).astimezone(UTC)
     after = end.astimezone(UTC)
     if _has_time(first) or _has_time(after):

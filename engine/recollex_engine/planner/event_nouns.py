@@ -14,6 +14,7 @@ own: "What did Ann take on her second trip?". Of a few verbs the noun is known t
 from collections.abc import Sequence
 
 from recollex_engine.planner.cue_words import ORDINALS
+from recollex_engine.text.word_lists import EVENT_NOUNS
 
 _VERBS = {
     form: verb
@@ -29,13 +30,6 @@ _VERBS = {
     for form in forms.split()
 }
 """Form -> verb that may say no more than that an event happened."""
-_NOUNS_OF_EVENTS = """
-trip visit tour walk hike ride flight cruise drive journey vacation holiday
-class course lesson exam test talk speech lecture presentation interview
-meeting lunch dinner appointment conversation call donation reservation
-"""
-_NOUNS = frozenset(_NOUNS_OF_EVENTS.split())
-"""Events that the predicate's object tells apart. A film that was made is a thing."""
 _ARTICLES = frozenset({"a", "an"})
 _CHOOSING = frozenset({*ORDINALS, "last", "latest", "earliest", "newest", "most", "recent", "very"})
 _BEFORE_NOUN = _ARTICLES | _CHOOSING | {"the", "her", "his", "their", "its"}
@@ -63,7 +57,7 @@ def event_of(words: Sequence[str]) -> tuple[str, list[str]] | None:
     first = 1 + (verb == "go" and words[1:2] == ["on"])
     first += words[first : first + 1] != [] and words[first] in _ARTICLES
     rest = list(words[first:])
-    return (verb, rest) if rest and rest[0] in _NOUNS else None
+    return (verb, rest) if rest and rest[0] in EVENT_NOUNS else None
 
 
 def is_form(word: str) -> bool:

@@ -18,7 +18,7 @@ from typing import Literal, cast
 from recollex_engine.clock import DAY, OPEN_END, from_micros
 from recollex_engine.dates.english_words import MONTHS, SHORT_MONTHS
 from recollex_engine.domain.intervals import OPEN_START
-from recollex_engine.domain.qualifiers import stated_precision
+from recollex_engine.domain.qualifiers import stated_precision, whole_period
 from recollex_engine.domain.surfaces import object_text
 from recollex_engine.facts.facts import Fact
 
@@ -65,11 +65,20 @@ def tenure_of(fact: Fact) -> Tenure:
     data = fact.view.data
     start, end = data("fact_start")[fact.version], data("fact_end")[fact.version]
     begins, ends = said_units(fact.uncertainty)
+    if (begins, ends) == ("moment", "moment") and (fact.uncertainty or "").startswith("parsed: "):
+        begins = ends = _whole_unit(fact)  # "yesterday" is a day, "last month" a month
     if start != OPEN_START and start != period_start(start, begins):
         begins = "moment"  # a season, or a period of another zone
     if end != OPEN_END and end != period_end(end - 1, ends):
         ends = "moment"
     return Tenure(fact, fact.subject, object_text(fact.object), start, end, begins, ends)
+
+
+def _whole_unit(fact: Fact) -> Unit:
+    """Return the period of the calendar that a fact's valid time is; "moment" if it is none."""
+    start, end = fact.valid
+    whole = None if start is None or end is None else whole_period(start, end)
+    return "moment" if whole is None else cast(Unit, whole)
 
 
 def is_rough(fact: Fact) -> bool:

@@ -50,6 +50,8 @@ _TAIL = re.compile(
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
     rf"|(?:in|since) (?:(?:early|late|mid) )?(?:{_MONTH}(?: \d{{4}})?|spring|summer|autumn|fall"
     r"|winter|(?:19|20)\d\d)"
+    rf"|on (?:{_WEEKDAY[:-2]}|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?: \d{{4}})?"
+    rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?)"
     r"|(?:\w+|a few|a couple of) (?:days|weeks|months|years) ago|recently|a while ago"
     r"|with (?:my|our|his|her|their) [\w ]+|with \w+(?: and \w+)?"
     r"|and (?:i|we|it|he|she|they) .*|because .*|so .*|but .*)$",

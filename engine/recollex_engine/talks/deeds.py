@@ -8,9 +8,12 @@ What claims nothing (`claims`) tells no deed either.
 import re
 from dataclasses import dataclass
 
+from recollex_engine.clock import from_micros
 from recollex_engine.dates.time_range import find_event_range
+from recollex_engine.domain.qualifiers import whole_period
 from recollex_engine.talks.claim_values import NAME, VALUE, trimmed
 from recollex_engine.talks.claims import plain_sentences, subject_of
+from recollex_engine.text.word_lists import EVENT_NOUNS
 
 _VERBS = (
     r"(?:visited|went to|flew to|drove to|travell?ed to|hiked|climbed|attended|joined|signed up for"
@@ -20,29 +23,38 @@ _VERBS = (
     r"|volunteered at|interviewed at|applied (?:for|to)|presented|recorded|performed at"
     r"|camped (?:at|in)|made)"
 )
+_EVENTS = (
+    rf"(?:(?:took|made|had|gave|paid|went on|attended) (?:an? )?(?:{'|'.join(sorted(EVENT_NOUNS))})"
+    r" (?:to|with|at|of|about))"
+)
 _DEED = re.compile(
     rf"(?P<s>I|[Ww]e|[Mm]y [\w'-]+(?: [\w'-]+)?|{NAME})(?: (?:just|also|finally|recently))?"
-    rf" (?P<a>{_VERBS}) (?P<v>{VALUE})"
+    rf" (?P<a>{_EVENTS}|{_VERBS}) (?P<v>{VALUE})"
 )
 _LONGEST = 8  # words of an object
 _OPENING = 4  # characters before a time that opens a sentence: "On Friday I met Eve."
-_BEFORE_TIME = re.compile(r"(?:\s+(?:in|on|at|during|since|back|for|about|around|almost|over))+$")
+_BEFORE_TIME = re.compile(
+    r"(?:(?:^|\s+)(?:in|on|at|during|since|back|for|about|around|almost|over))+$"
+)
 _AND_MORE = re.compile(
     r" and (?:\w+ed|\w+ing|i|we|it|then|got|had|was|caught)\b.*$| - .*$", re.IGNORECASE
 )
 _POSSESSIVE = re.compile(r"^(?:my|our|his|her|their) ", re.IGNORECASE)
-_NO_OBJECT = re.compile(r"(?:it|that|this|them|him|her|there|so|to|by|off|up|out|some)\b", re.I)
+_NO_OBJECT = re.compile(
+    r"(?:it|that|this|them|him|her|there|so|to|by|off|up|out|some|in|on|at|working|work)\b", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What somebody did. start, end: microseconds, [start, end)."""
+    """What somebody did. start, end: microseconds, [start, end). precision: how well it is known."""
 
     subject: str
     predicate: str
     value: str
     start: int
     end: int
+    precision: str
     sentence: str
 
 
@@ -75,5 +87,7 @@ def read_deeds(
         value = _POSSESSIVE.sub("", trimmed(_AND_MORE.sub("", value))[0])
         if not value or len(value.split()) > _LONGEST or _NO_OBJECT.match(value):
             continue
-        found.append(Deed(subject[0], match["a"], value, time.start, time.end, written))
+        whole = whole_period(from_micros(time.start), from_micros(time.end))
+        precision = f"parsed: {time.text}" if whole is None else f"to the {whole}"
+        found.append(Deed(subject[0], match["a"], value, time.start, time.end, precision, written))
     return found

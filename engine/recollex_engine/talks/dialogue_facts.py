@@ -47,7 +47,7 @@ def facts_of_turns(
                 start=deed.start,
                 end=deed.end,
                 evidence=(memory.id,),
-                uncertainty="parsed",
+                uncertainty=deed.precision,
             )
             if _may_be_drawn(view, edge.id):
                 yield edge, note

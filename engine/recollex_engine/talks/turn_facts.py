@@ -11,7 +11,7 @@ the operations of one write have one ``by`` and ``why``, so one `Undo` takes all
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollex_engine.clock import OPEN_END, SECOND
+from recollex_engine.clock import OPEN_END, SECOND, from_micros
 from recollex_engine.dates.time_range import find_event_range
 from recollex_engine.domain.checks import MAX_IDS, MAX_NAME
 from recollex_engine.domain.fact_schema import HAS_ATTRIBUTE
@@ -23,6 +23,7 @@ from recollex_engine.domain.operations import (
     UpsertEdge,
     UpsertEvent,
 )
+from recollex_engine.domain.qualifiers import precision_note, whole_period
 from recollex_engine.domain.roles import ASSISTANT, SYSTEM, TOOL
 from recollex_engine.domain.statement import Statement
 from recollex_engine.facts.fact_view import FactView
@@ -152,7 +153,7 @@ class TurnFacts:
         """Yield the operations of a claim; with each the id of the fact that an event includes."""
         statement, place = turn.statement, turn.place
         found = find_corrections(claim, self._known(claim, statement, place))
-        at = self._since(claim, turn.said_at)
+        at, precision = self._since(claim, turn.said_at)
         predicate = claim.predicate
         for each in found:
             fact = self._open(each.fact.id)
@@ -178,6 +179,8 @@ class TurnFacts:
             return
         start = at if claim.effect == "begins" else None
         edge = self._edge(claim.subject, predicate, claim.value, start, memory)
+        if start is not None:
+            edge = replace(edge, uncertainty=precision)
         if self._ended(edge.id):  # it was so once, and is so again
             edge = self._edge(claim.subject, predicate, claim.value, turn.said_at, memory)
         if self._ended(edge.id):
@@ -237,12 +240,18 @@ class TurnFacts:
             given_id=f"{memory}/event"[:MAX_NAME],
         )
 
-    def _since(self, claim: Claim, said_at: int) -> int:
-        """Return when what a claim says began: the time that its sentence names, if it is past."""
+    def _since(self, claim: Claim, said_at: int) -> tuple[int, str | None]:
+        """Return when what a claim says began, and a note of how precisely that is known.
+
+        It is the time that its sentence names, if it is past.
+        """
         if claim.value is not None and "day" in kinds_of(claim.value):
-            return said_at  # the sentence's time is the value
+            return said_at, None  # the sentence's time is the value
         found = find_event_range(claim.sentence, said_at, month_first=self._month_first)
-        return said_at if found is None else min(found.start, said_at)
+        if found is None or found.start > said_at:
+            return said_at, None
+        whole = whole_period(from_micros(found.start), from_micros(found.end))
+        return found.start, precision_note(whole, None)
 
     # -- facts -----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The English word lists that `analyzer` and `names` share.
+"""The English word lists that several modules share.
 
 Each list is a frozen set of folded words (lower case, straight apostrophes). A change of
 `STOP_WORDS` changes stored postings and needs a new `ANALYZER_VERSION` in `analyzer`.
@@ -60,6 +60,15 @@ monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu th
 today tomorrow yesterday tonight
 """
 CALENDAR = frozenset(_CALENDAR.split())
+
+_EVENT_NOUNS = """
+trip visit tour walk hike ride flight cruise drive journey vacation holiday
+class course lesson exam test talk speech lecture presentation interview
+meeting lunch dinner appointment conversation call donation reservation
+"""
+EVENT_NOUNS = frozenset(_EVENT_NOUNS.split())
+"""What one takes, makes, has or gives, and where or with whom tells which it was: "a trip to Rome".
+A film that is made is a thing, and in none of them."""
 
 _COMMON_WORDS = """
 cherish chat speak speaks cherished embrace dare aim bless beware

@@ -56,6 +56,20 @@ def test_batches_of_one_talk_belong_together(agent: recollex.Agent, ingest: Inge
     assert agent.facts.find(subject="meeting")[0].object == "Tuesday"
 
 
+def test_a_time_is_as_precise_as_it_was_said(agent: recollex.Agent, ingest: Ingest) -> None:
+    said = {
+        "I took a trip to Rome in May 2022.": ("took a trip to", "to the month"),
+        "I married Dora in June 2015.": ("married to", "start to the month"),
+        "I joined Intel in 2019.": ("works at", "start to the year"),
+    }
+    at = "2024-05-04T10:00:00Z"
+    told = [{"speaker": "Ann", "text": text, "at": at, "id": text[-9:]} for text in said]
+    ingest(told, "talk.json", facts=True)
+    found = {fact.predicate: fact.uncertainty for fact in agent.facts.find()}
+    assert {predicate: found[predicate] for predicate, _ in said.values()} == dict(said.values())
+    assert agent.investigate("When did Ann marry Dora?").text == "2015-06"
+
+
 def test_without_it_no_facts_are_made(agent: recollex.Agent, ingest: Ingest) -> None:
     assert ingest(turns(), "talk.json").facts == 0
     assert len(agent.facts.find()) == 0

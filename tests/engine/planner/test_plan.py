@@ -365,6 +365,15 @@ def test_the_year_of_a_month_without_one_is_a_note(other_view: FactView) -> None
     assert plan("What did Ann visit in September 2006?", other_view, NOW).notes == ()
 
 
+def test_what_was_yesterday_was_on_a_day(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=recollex.GivenVectors(8)) as store:
+        facts = store.agent("ann").facts
+        begun = facts.get(facts.add("Kim", "visited", "Lima", valid="yesterday")).valid[0]
+        assert begun is not None
+        found = plan("When did Kim visit Lima?", facts.view(), NOW)
+        assert found.values == (begun.date().isoformat(),)
+
+
 def test_an_empty_agent_declines(tmp_path: object) -> None:
     found = plan("Who was the director of Acme in 2006?", FactView.empty(), NOW)
     assert found.lacks is not None

@@ -16,6 +16,8 @@ CLAIMS = {
     "The call was postponed to Friday.": ("call", "is on", "Friday", "begins"),
     "Bob lives in Oslo.": ("Bob", "lives in", "Oslo", "states"),
     "The train leaves at 9:40.": ("train", "leaves at", "9:40", "states"),
+    "I started working for Intel on Monday.": ("Ann", "works at", "Intel", "begins"),
+    "I joined Intel on 3 May 2021.": ("Ann", "works at", "Intel", "begins"),
     "I was laid off from Intel last week.": ("Ann", "works at", "Intel", "ends"),
 }
 NOTHING = [

@@ -19,6 +19,9 @@ DEEDS = {
     "We visited the Louvre on 3 July with my sister.": ("Ann", "visited", "Louvre", 3),
     "My brother ran a marathon last Sunday!": ("Ann's brother", "ran", "marathon", 9),
     "I finished my book and printed it on 4 July.": ("Ann", "finished", "book", 4),
+    "I took a trip to Rome on 3 July.": ("Ann", "took a trip to", "Rome", 3),
+    "I had lunch with Eve yesterday.": ("Ann", "had lunch with", "Eve", 11),
+    "We went on a hike to Etna last Sunday.": ("Ann", "went on a hike to", "Etna", 9),
 }
 NOTHING = [
     "I visited the Louvre.",
@@ -28,6 +31,10 @@ NOTHING = [
     "Ben says I met Eve on Monday.",
     "If I met Eve on Monday, I forgot it.",
     "I met her on Monday.",
+    "We met in 2010.",
+    "I ran on Sunday.",
+    "I started working for Initech on Monday.",
+    "I took a job at Initech on Monday.",
     "Just visited the Louvre on 3 July.",
 ]
 
@@ -43,6 +50,20 @@ def test_a_dated_deed_is_told(text: str) -> None:
 @pytest.mark.parametrize("text", NOTHING)
 def test_other_sentences_tell_none(text: str) -> None:
     assert read_deeds(text, "Ann", AT) == []
+
+
+PRECISIONS = {
+    "I visited the Louvre on 3 July.": "to the day",
+    "I visited the Louvre in May 2022.": "to the month",
+    "I visited the Louvre in 2022.": "to the year",
+    "I visited the Louvre last week.": "parsed: last week",
+}
+
+
+@pytest.mark.parametrize("text", PRECISIONS)
+def test_a_deed_says_how_precisely_its_time_is_known(text: str) -> None:
+    (deed,) = read_deeds(text, "Ann", AT)
+    assert deed.precision == PRECISIONS[text]
 
 
 @given(st.text(max_size=80))
