@@ -47,7 +47,7 @@ _NO_OBJECT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What somebody did. start, end: microseconds, [start, end). precision: how well it is known."""
+    """What somebody did. start, end: microseconds, [start, end). precision: how well known."""
 
     subject: str
     predicate: str
