@@ -41,7 +41,9 @@ _AND_MORE = re.compile(
 )
 _POSSESSIVE = re.compile(r"^(?:my|our|his|her|their) ", re.IGNORECASE)
 _NO_OBJECT = re.compile(
-    r"(?:it|that|this|them|him|her|there|so|to|by|off|up|out|some|in|on|at|working|work)\b", re.I
+    r"(?:it|that|this|them|him|her|there|so|to|by|off|up|out|some|in|on|at|working|work)\b"
+    r"|.*\u2026",  # words in quotes, which were taken out
+    re.I,
 )
 
 

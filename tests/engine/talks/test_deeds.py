@@ -32,6 +32,7 @@ NOTHING = [
     "If I met Eve on Monday, I forgot it.",
     "I met her on Monday.",
     "We met in 2010.",
+    'I read "Avalanche" by Neal on Monday.',
     "I ran on Sunday.",
     "I started working for Initech on Monday.",
     "I took a job at Initech on Monday.",
