@@ -41,6 +41,7 @@ class ArgumentGroup:
         ]
         shown = signature.replace(parameters=[*own, *more])
         cast(Any, function).__signature__ = shown
+        cast(Any, function).argument_group = self
         self._known[function.__name__] = tuple(shown.parameters)
         return function
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
 
 from recollex.api.agent import Agent
+from recollex.api.argument_groups import ArgumentGroup
 from recollex.api.proxies import AsyncProxy, Method, SyncProxy
 from recollex.client.argument_preparation import PREPARE
 from recollex.wire.methods import METHODS
@@ -48,6 +49,9 @@ class Arguments:
         unknown = options.keys() - self._known
         if self._hands_on and unknown:
             method, args, options = Agent.recall, ("",), dict.fromkeys(unknown)
+        group: ArgumentGroup | None = getattr(method, "argument_group", None)
+        if group is not None:  # Python sees a group's arguments as ``**``, which takes any
+            group.refuse_unknown(method.__name__, dict.fromkeys(sorted(unknown)))
         method(None, *args, **options)
         raise AssertionError("unreachable: the arguments fitted")
 
