@@ -36,12 +36,16 @@ _OPENING = 4  # characters before a time that opens a sentence: "On Friday I met
 _BEFORE_TIME = re.compile(
     r"(?:(?:^|\s+)(?:in|on|at|during|since|back|for|about|around|almost|over))+$"
 )
+_ABOUT = re.compile(r"\b(?:about|around|almost|over|nearly|roughly)\s+$", re.IGNORECASE)
 _AND_MORE = re.compile(
-    r" and (?:\w+ed|\w+ing|i|we|it|then|got|had|was|caught)\b.*$| - .*$", re.IGNORECASE
+    r" and (?:\w+ed|\w+ing|i|we|it|then|got|had|was|were|caught|sat|saw|went|came|took|made|met"
+    r"|felt|found|ate|did|left|brought|bought|ran|wrote)\b.*$| - .*$",
+    re.IGNORECASE,
 )
-_POSSESSIVE = re.compile(r"^(?:my|our|his|her|their) ", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"^(?:my|our) ", re.IGNORECASE)
 _NO_OBJECT = re.compile(
-    r"(?:it|that|this|them|him|her|there|so|to|by|off|up|out|some|in|on|at|working|work)\b"
+    r"(?:it|that|this|them|him|her|his|their|there|so|to|by|off|up|out|some|in|on|at|with|for|from"
+    r"|one|ones|working|work)\b"
     r"|.*\u2026",  # words in quotes, which were taken out
     re.I,
 )
@@ -91,5 +95,7 @@ def read_deeds(
             continue
         whole = whole_period(from_micros(time.start), from_micros(time.end))
         precision = f"parsed: {time.text}" if whole is None else f"to the {whole}"
+        if _ABOUT.search(sentence[: time.span[0]]):
+            precision = f"approximate: {time.text}"
         found.append(Deed(subject[0], match["a"], value, time.start, time.end, precision, written))
     return found

@@ -19,6 +19,7 @@ DEEDS = {
     "We visited the Louvre on 3 July with my sister.": ("Ann", "visited", "Louvre", 3),
     "My brother ran a marathon last Sunday!": ("Ann's brother", "ran", "marathon", 9),
     "I finished my book and printed it on 4 July.": ("Ann", "finished", "book", 4),
+    "I visited the Louvre and sat in a park on 4 July.": ("Ann", "visited", "Louvre", 4),
     "I took a trip to Rome on 3 July.": ("Ann", "took a trip to", "Rome", 3),
     "I had lunch with Eve yesterday.": ("Ann", "had lunch with", "Eve", 11),
     "We went on a hike to Etna last Sunday.": ("Ann", "went on a hike to", "Etna", 9),
@@ -32,6 +33,9 @@ NOTHING = [
     "If I met Eve on Monday, I forgot it.",
     "I met her on Monday.",
     "We met in 2010.",
+    "I hiked with some friends on Monday.",
+    "I played one on Monday.",
+    "I visited her old house on Monday.",
     'I read "Avalanche" by Neal on Monday.',
     "I ran on Sunday.",
     "I started working for Initech on Monday.",
@@ -58,6 +62,7 @@ PRECISIONS = {
     "I visited the Louvre in May 2022.": "to the month",
     "I visited the Louvre in 2022.": "to the year",
     "I visited the Louvre last week.": "parsed: last week",
+    "I visited the Louvre about five years ago.": "approximate: five years ago",
 }
 
 
