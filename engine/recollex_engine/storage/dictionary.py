@@ -211,7 +211,7 @@ class Dictionary:
         ends = list(accumulate(map(len, data), initial=self._heap.count))
         self._heap.extend(np.frombuffer(b"".join(data), np.uint8))
         self._offsets.extend(ends[1:])  # the strings count from here on
-        self._known.update(zip(strings, range(first, first + len(strings))))  # noqa: B905
+        self._known.update(zip(strings, range(first, first + len(strings)), strict=True))
 
     def string(self, number: int) -> str:
         """Return the string that has this number."""
