@@ -47,7 +47,11 @@ def test_what_is_counted(shell: Shell, store: str) -> None:
     assert code == 0 and json.loads(out) == {"Ann": 4, "Ben": 1}
     assert "        2  Oslo" in shell("facts", store, "--values", "object")[1]
     code, out, err = shell("facts", store, "--subject", "Nobody")
-    assert (code, out) == (1, "") and "has no facts like that" in err
+    assert (code, out) == (1, "")
+    assert "has no facts like that, none with the subject 'Nobody', only Ann, Ben\n" in err
+    err = shell("facts", store, "--subject", "Ann", "--predicate", "lvied_in")[2]
+    assert "none with the predicate 'lvied_in': did you mean lived_in?\n" in err
+    assert shell("facts", store, "--start", "2050")[2].endswith("has no facts like that\n")
     assert "Ann lived_in Rome | valid 2005" in shell("facts", store, "--start", "2005")[1]
 
 

@@ -4,10 +4,11 @@ import json
 from datetime import tzinfo
 from typing import Any
 
+import recollex
 from recollex.api.iso_times import find_zone, parse_time
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.fact_commands import fact_line
-from recollex.cli.parser import Arguments
+from recollex.cli.parser import Arguments, did_you_mean
 from recollex.cli.terminal import printable, say
 from recollex.cli.time_options import time_option
 from recollex_engine.domain.literals import Text
@@ -32,7 +33,7 @@ def facts(arguments: Arguments) -> int:
             else:
                 for value, many in counts.items():
                     print(f"{many:>9,}  {printable(value)}")
-            return 0 if counts else _nothing(arguments)
+            return 0 if counts else _nothing(agent, arguments, asked)
         found = agent.facts.find(
             order_by=arguments.order_by,
             descending=arguments.descending,
@@ -47,11 +48,20 @@ def facts(arguments: Arguments) -> int:
                 if arguments.json
                 else printable(fact_line(said))
             )
-        return 0 if len(found) else _nothing(arguments)
+        return 0 if len(found) else _nothing(agent, arguments, asked)
 
 
-def _nothing(arguments: Arguments) -> int:
-    say(f"{arguments.agent} has no facts like that")
+def _nothing(agent: recollex.Agent, arguments: Arguments, asked: dict[str, Any]) -> int:
+    """Say that no fact meets the conditions, and which of their names no fact has at all."""
+    cut = {name: asked[name] for name in ("as_recorded", "as_world")}
+    hint = ""
+    for part in ("subject", "predicate", "object"):
+        name = asked.get(part)
+        if isinstance(name, str) and not agent.facts.count(**{part: name}, **cut):
+            known = [str(each) for each in agent.facts.value_counts(part, **cut)]
+            hint = f", none with the {part} {name!r}{did_you_mean(name, known)}" if known else ""
+            break
+    say(printable(f"{arguments.agent} has no facts like that{hint}"))
     return 1
 
 
