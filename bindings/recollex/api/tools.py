@@ -108,7 +108,7 @@ class Tools:
         >>> id = alice.facts.add("E95", "was the R11 of", "E57", valid="from 2020 to 2022")
         >>> print(alice.tools.lexical_retrieve("E95 was the R11 of E57").to_prompt())
         Facts:
-        1. (E95, was the R11 of, E57) {"start_time":"2020-01-01","end_time":"2022-12-31"}
+        1. (E95, was the R11 of, E57) {"start_time":"2020","end_time":"2022"}
         """
         check_text(query, "query", MAX_QUERY)
         check_count(limit, "limit", 1, MAX_LIMIT)

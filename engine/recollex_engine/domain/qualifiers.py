@@ -12,27 +12,18 @@ is a whole year, month or day of the calendar is a point in time of that precisi
 an interval is written as its end.
 """
 
-import re
 from datetime import UTC, datetime, timedelta
+
+from recollex_engine.domain.said_precision import Unit, said_units
 
 POINT, START, END = "point_in_time", "start_time", "end_time"
 RECORD = "record_time"
 
-_PRECISION = re.compile(r"(?:(start|end) )?to the (year|month|day)")
 _INSTANT = timedelta(seconds=1)
 _INSIDE = {"year": timedelta(days=182), "month": timedelta(days=14), "day": timedelta(hours=12)}
 """How far within a period its middle is: the date there is the same in every zone."""
 _LONGEST = {"year": timedelta(366), "month": timedelta(31), "day": timedelta(1)}
 _TICK = timedelta(microseconds=1)
-
-
-def stated_precision(uncertainty: str | None) -> dict[str, str]:
-    """Return the precision that a note states: of "start", of "end", and under "" of both.
-
-    >>> stated_precision("start to the day, end to the year"), stated_precision("to the month")
-    ({'start': 'day', 'end': 'year'}, {'': 'month'})
-    """
-    return dict(_PRECISION.findall(uncertainty or ""))
 
 
 def precision_note(start: str | None, end: str | None) -> str | None:
@@ -59,30 +50,47 @@ def qualifiers(
     {'start_time': '2001'}
     >>> qualifiers(None, datetime(2003, 6, 1, tzinfo=UTC))
     {'end_time': '2003-05-31'}
+    >>> qualifiers(datetime(2019, 1, 1, tzinfo=UTC), None, "parsed: since 2019")
+    {'start_time': '2019'}
     """
-    given = stated_precision(uncertainty)
+    begins, ends = _precisions(start, end, uncertainty)
     if start is not None and end is not None:
         if end - start <= _INSTANT:
             return {POINT: _moment(start)}
-        whole = given.get("") or whole_period(start, end)
+        whole = begins if begins == ends != "moment" else whole_period(start, end)
         if whole is not None and end - start <= _LONGEST[whole]:
             return {POINT: _dated(start + (end - start) / 2, whole)}
     found = {}
     if start is not None:
-        precision = given.get("start") or given.get("")
         found[START] = (
-            _plain(start, start)
-            if precision is None
-            else _dated(start + _INSIDE[precision], precision)
+            _plain(start, start) if begins == "moment" else _dated(start + _INSIDE[begins], begins)
         )
     if end is not None:
-        precision = given.get("end") or given.get("")
         found[END] = (
-            _plain(end, end - _TICK)
-            if precision is None
-            else _dated(end - _INSIDE[precision], precision)
+            _plain(end, end - _TICK) if ends == "moment" else _dated(end - _INSIDE[ends], ends)
         )
     return found
+
+
+def _precisions(
+    start: datetime | None, end: datetime | None, uncertainty: str | None
+) -> tuple[Unit, Unit]:
+    """Return how precisely a start and an end were said.
+
+    Words that name a year may mean a part of it, "summer 2021": then the bounds are moments.
+    """
+    begins, ends = said_units(uncertainty)
+    if ": " in (uncertainty or ""):
+        begins = begins if start is None or _opens(start, begins) else "moment"
+        ends = ends if end is None or _opens(end, ends) else "moment"
+    return begins, ends
+
+
+def _opens(at: datetime, unit: str) -> bool:
+    """Return whether a moment is the first one of a period of the calendar in UTC."""
+    at = at.astimezone(UTC)
+    is_first = at.day == 1 if unit == "month" else (at.month, at.day) == (1, 1)
+    return not _has_time(at) and (unit not in ("month", "year") or is_first)
 
 
 def whole_period(start: datetime, end: datetime) -> str | None:

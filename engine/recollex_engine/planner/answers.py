@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.intervals import OPEN_START
+from recollex_engine.domain.said_precision import Unit
 from recollex_engine.facts.entities import read_entity
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact, read_fact
@@ -28,7 +29,7 @@ from recollex_engine.planner.selection import (
     part_of,
     picked,
 )
-from recollex_engine.planner.tenures import Tenure, Unit
+from recollex_engine.planner.tenures import Tenure
 
 Value = str | int | bool
 NAMED_UNITS = {"year": "year", "month": "month", "week": "week", "day": "day", "moment": "day"}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from recollex_engine.domain.said_precision import Unit
 from recollex_engine.planner.anchors import (
     NEUTRAL,
     PERSONS,
@@ -25,7 +26,6 @@ from recollex_engine.planner.clauses import (
 )
 from recollex_engine.planner.pattern import SUBJECT, OutsideError, Pattern
 from recollex_engine.planner.question_tokens import Token
-from recollex_engine.planner.tenures import Unit
 
 FormName = Literal["which", "when", "count", "duration", "timeline", "since", "whether", "overlap"]
 

@@ -8,28 +8,20 @@ and "after" as what its tools get wrong).
 """
 
 import itertools
-import re
 from calendar import monthrange
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Literal, cast
+from typing import cast
 
 from recollex_engine.clock import DAY, OPEN_END, from_micros
-from recollex_engine.dates.english_words import MONTHS, SHORT_MONTHS
 from recollex_engine.domain.intervals import OPEN_START
-from recollex_engine.domain.qualifiers import stated_precision, whole_period
+from recollex_engine.domain.qualifiers import whole_period
+from recollex_engine.domain.said_precision import Unit, said_units
 from recollex_engine.domain.surfaces import object_text
 from recollex_engine.facts.facts import Fact
 
-Unit = Literal["year", "month", "week", "day", "moment"]
 COARSEST: tuple[Unit, ...] = ("year", "month", "day", "moment")
-
-_DIVIDED = re.compile(r"\b(?:to|until|till|through|and)\b|[\u2013\u2014]|\s-\s|/", re.I)
-_DAY_NUMBER = re.compile(r"\b\d{1,2}(?:st|nd|rd|th)?\b")
-_MONTH = re.compile(rf"\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS])})\b", re.I)
-_ISO = re.compile(r"\b\d{4}(-\d\d)?(-\d\d)?\b")
-_CLOCK = re.compile(r"\d:\d\d|\d ?[ap]m\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,37 +76,6 @@ def _whole_unit(fact: Fact) -> Unit:
 def is_rough(fact: Fact) -> bool:
     """Return whether the time of a fact is only approximate."""
     return (fact.uncertainty or "").startswith("approximate")
-
-
-def said_units(uncertainty: str | None) -> tuple[Unit, Unit]:
-    """Return how precise the start and the end of a valid time are, by the words that gave it.
-
-    >>> said_units("parsed: from May 1983 to 1986"), said_units(None)
-    (('month', 'year'), ('moment', 'moment'))
-    >>> said_units("start to the day, end to the year"), said_units("to the month")
-    (('day', 'year'), ('month', 'month'))
-    """
-    stated = stated_precision(uncertainty)
-    if stated and ": " not in (uncertainty or ""):
-        units = cast(dict[str, Unit], stated)
-        both: Unit = units.get("", "moment")
-        return units.get("start", both), units.get("end", both)
-    tag, _, words = (uncertainty or "").partition(": ")
-    if tag not in ("parsed", "approximate") or not words:
-        return "moment", "moment"
-    pieces = _DIVIDED.split(words)
-    named = [unit for piece in pieces if (unit := _unit(piece)) is not None]
-    return (named[0], named[-1]) if named else ("moment", "moment")
-
-
-def _unit(words: str) -> Unit | None:
-    if _CLOCK.search(words):
-        return "moment"
-    if (iso := _ISO.search(words)) is not None and (iso[1] or not _MONTH.search(words)):
-        return "day" if iso[2] else "month" if iso[1] else "year"
-    if _MONTH.search(words):
-        return "day" if _DAY_NUMBER.search(_ISO.sub("", words)) else "month"
-    return None
 
 
 def period_start(at: int, unit: Unit) -> int:
