@@ -56,6 +56,7 @@ def answer(form: Form, view: FactView, now: int) -> Found:
         "since": _since,
         "whether": _whether,
         "overlap": _overlap,
+        "happened": _happened,
     }
     return read[form.name](_oriented(form, view), view, now)
 
@@ -251,6 +252,20 @@ def _timeline(form: Form, view: FactView, now: int) -> Found:
     lines = [f"{getattr(each, part)} ({_edge(each, 'start') or '?'})" for each in ordered]
     notes = (*form.notes, *notes, *(("some began at the same time",) if tied else ()))
     return Found(names, ", ".join(lines), tuple(each.fact for each in ordered), notes)
+
+
+def _happened(form: Form, view: FactView, now: int) -> Found:
+    known = matching(form.pattern, view, [each.span for each in form.times])
+    chosen = picked(bounded(known, form, view, now), form.pick, form.number)
+    ordered = tenures.by_start(each for each in chosen if each.start != OPEN_START)
+    names_subject = form.pattern.subject is None
+    told = [f"{each.subject} {_said(each)}" if names_subject else _said(each) for each in ordered]
+    names = tuple(dict.fromkeys(told))
+    return Found(names, ", ".join(names), tuple(each.fact for each in ordered), form.notes)
+
+
+def _said(tenure: Tenure) -> str:
+    return f"{tenure.fact.predicate.replace('_', ' ')} {tenure.object}"
 
 
 def _since(form: Form, view: FactView, now: int) -> Found:

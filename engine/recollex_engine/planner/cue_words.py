@@ -125,6 +125,10 @@ _CUES = {
         pass passed passes passing elapse elapsed
         went by|gone by|lie between|lay between
     """,
+    "happened": """
+        happened occurred
+        took place|did happen|did occur|has happened|have happened|had happened|was going on
+    """,
     "spell": "time times occasion occasions stint stints term terms tenure tenures spell spells",
     "timeline": """
         in chronological order|chronological order|chronologically|in order of time|in order|

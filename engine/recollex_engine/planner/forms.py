@@ -24,10 +24,21 @@ from recollex_engine.planner.clauses import (
     split,
     unread,
 )
-from recollex_engine.planner.pattern import SUBJECT, OutsideError, Pattern
+from recollex_engine.planner.pattern import OBJECT, SUBJECT, OutsideError, Pattern
+from recollex_engine.planner.predicates import PREPOSITIONS, wording
 from recollex_engine.planner.question_tokens import Token
 
-FormName = Literal["which", "when", "count", "duration", "timeline", "since", "whether", "overlap"]
+FormName = Literal[
+    "which",
+    "when",
+    "count",
+    "duration",
+    "timeline",
+    "since",
+    "whether",
+    "overlap",
+    "happened",
+]
 
 _UNITS: dict[str, Unit] = {f"unit:{unit}": unit for unit in ("year", "month", "week", "day")}
 
@@ -64,6 +75,8 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
     """Return the form of a question. Raises `OutsideError`; ``known``: predicates, to name some."""
     words, subordinate = split(tokens)
     main = read_clause(words)
+    if not subordinate and (happened := _happened(main, words, known)) is not None:
+        return happened
     if any(each.lower == "then" for each in words) and not (main.times or subordinate):
         raise OutsideError("it does not say when 'then' is")
     left_out = [tokens for marker, tokens in subordinate if marker.cue == "besides"]
@@ -113,6 +126,43 @@ def read_form(tokens: Sequence[Token], known: Sequence[str]) -> Form:
         anchor=anchor,
         kind=main.kind,
         notes=(*main.notes, *(sub.notes if sub else ())),
+    )
+
+
+def _happened(main: Clause, words: Sequence[Token], known: Sequence[str]) -> Form | None:
+    """Return the form of "What happened in 2020?", "What did Ann do last?"; None for another.
+
+    What began then is meant, of any predicate.
+    """
+    does = [place for place, each in enumerate(words) if each.lower == "do"]
+    is_done = bool(does) and words[does[0] - 1].kind == "name" and words[0].lower == "what"
+    if main.pattern is not None or not known or not (is_done or "happened" in main.cues):
+        return None
+    if len(main.names) > 1 or (is_done and all(each.lower != "did" for each in words)):
+        raise OutsideError("I cannot tell whose deeds are asked for")
+    for place, token in enumerate(words):
+        follows = words[place + 1 : place + 2]
+        is_before_time = bool(follows) and follows[0].kind == "time"
+        if token.lower in PREPOSITIONS - {"to"} and token.kind == "cue" and not is_before_time:
+            raise OutsideError(f"I do not know what {token.text!r} means here")
+    unread(main, {"who", "ask", "all", "happened", *PICKS, "during"})
+    if main.cues.get("who", "what").lower() not in ("what", "which"):
+        raise OutsideError("it asks who, and names no predicate")
+    pick = next((each for each in ("nth", "first", "last") if each in main.cues), "")
+    if not main.times and not pick:
+        raise OutsideError("it asks what happened, and names no time")
+    return Form(
+        name="happened",
+        pattern=Pattern(
+            tuple(map(wording, known)),
+            subject=main.names[0].name if main.names else None,
+            asked=OBJECT,
+        ),
+        pick=pick,
+        number=main.number,
+        times=tuple(main.times),
+        edge="start",
+        notes=tuple(main.notes),
     )
 
 

@@ -25,10 +25,11 @@ NO_INFORMATION = "no information available"
 class Plan:
     """What the planner makes of a question.
 
-    form: "which", "when", "count", "duration", "timeline", "since", "whether" or "overlap"; None if
-    the question is in none of them, and ``lacks`` says why. values: names, times in ISO 8601 as
-    precise as they are known, a number, or True or False; empty if the facts hold no answer. text:
-    the same in words. facts: those it rests on. notes: what was assumed.
+    form: "which", "when", "count", "duration", "timeline", "since", "whether", "overlap" or
+    "happened"; None if the question is in none of them, and ``lacks`` says why. values: names,
+    times in ISO 8601 as precise as they are known, a number, True or False, or what was done; empty
+    if the facts hold no answer. text: the same in words. facts: those it rests on. notes: what was
+    assumed.
     """
 
     question: str

@@ -22,8 +22,14 @@ MOST_FACTS = 20_000
 """The most facts of one pattern that are read; a question about more is declined."""
 
 
-def matching(pattern: Pattern, view: FactView) -> list[Tenure]:
-    """Return the facts of a pattern, in recorded order."""
+def matching(
+    pattern: Pattern, view: FactView, spans: Sequence[tuple[int, int]] = ()
+) -> list[Tenure]:
+    """Return the facts of a pattern, in recorded order.
+
+    Raises `OutsideError` for a fact whose time is only approximate. spans: it is left out if it is
+    far from these times: further than it is long.
+    """
     found: list[int] = []
     for wording in pattern.wordings:
         conditions = FactConditions(
@@ -35,9 +41,18 @@ def matching(pattern: Pattern, view: FactView) -> list[Tenure]:
     if len(found) > MOST_FACTS:
         raise OutsideError(f"{len(found):,} facts bear on it; at most {MOST_FACTS:,} are read")
     facts = [read_fact(view, version) for version in sorted(found)]
-    if any(map(tenures.is_rough, facts)):
+    known = [tenures.tenure_of(fact) for fact in facts]
+    rough = [each for each in known if tenures.is_rough(each.fact)]
+    if any(not spans or _is_near(each, spans) for each in rough):
         raise OutsideError("a fact that bears on it has a time that is only approximate")
-    return [tenures.tenure_of(fact) for fact in facts]
+    return [each for each in known if each not in rough] if rough else known
+
+
+def _is_near(tenure: Tenure, spans: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a fact, made longer by its length on both sides, overlaps one of the times."""
+    length = tenure.end - tenure.start
+    first, last = tenure.start - length, tenure.end + length
+    return any(first < end and start < last for start, end in spans)
 
 
 def picked(chosen: Sequence[Tenure], pick: str, number: int) -> list[Tenure]:
