@@ -76,7 +76,11 @@ def test_what_is_searched_keeps_its_labels_and_the_rest_loses_them(crowd, opened
     hits = browser.execute_script("return hits.size")
     texts = labels(browser)
     assert hits == 20 and len(texts) > 14
-    assert all(text.startswith("likes Town ") for text in texts)
+    others = {text for text in texts if not text.startswith("likes Town ")}
+    assert others <= {
+        "conflicts with",
+        "followed by",
+    }  # lines of what is found, if a font leaves room
 
 
 def test_what_is_searched_has_labels_while_many_nodes_move(tmp_path, opened):
