@@ -82,8 +82,9 @@ def test_a_view_is_quick_and_small(studio: Any, place: str, shows: str) -> None:
 
 def test_both_clocks_move_over_all_of_it(studio: Any) -> None:
     studio.open("#/alice/memories").until_text(".heading p", "100,000 memories")
-    assert studio.one("#recorded-slider").get_attribute("max") == "52"
-    assert studio.one("#world-slider").get_attribute("max") == "400"
+    for clock, moments in (("recorded", "52"), ("world", "400")):  # they come after the memories
+        slider = studio.one(f"#{clock}-slider")
+        studio.until(lambda s=slider, m=moments: s.get_attribute("max") == m)
     studio.slide("recorded", 10)
     studio.until_text(".heading p", "20,000 memories, as recorded by")
     studio.slide("world", 0)
