@@ -245,6 +245,7 @@ def test_ten_thousand_idle_connections_slow_no_client(attacked: Target, victim: 
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")  # of what failed
 def test_minutes_of_attack(attacked: Target, victim: Victim) -> None:
     """The victim's waiting is compared with its waiting between attacks that are not sent."""
     took: dict[bool, list[float]] = {True: [], False: []}
