@@ -157,7 +157,7 @@ class Stores(RuleBasedStateMachine):
         self.patch.setattr(maintenance, "CLOSING_TAIL", 12)
         self.patch.setattr(os, "fsync", lambda fd: None)  # what the disk keeps is tested elsewhere
         self.patch.setattr(os, "fdatasync", lambda fd: None)
-        self.patch.setattr(draft, "_uuid", lambda _: str(UUID(int=next(self.uuids))))
+        self.patch.setattr(draft, "id_of", lambda _: str(UUID(int=next(self.uuids))))
         self.folder = Path(tempfile.mkdtemp())
         self.now = START
         self.calls = 0
@@ -169,10 +169,10 @@ class Stores(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "patch"):
+            self.patch.undo()  # first: what it changed would fail other tests as well
             for store in (self.oracle.store, self.follower):
                 store.close()
             self.tested.store.close()
-            self.patch.undo()
             shutil.rmtree(self.folder)
 
     def both(self, call: Callable[[recollex.Agent], object]) -> None:
