@@ -66,7 +66,7 @@ def stamp(source: object, trust: object = None) -> Stamp:
     """
     if source is None:
         if trust is not None:
-            raise InputError(f"trust {trust!r} needs a source: give source=, too")
+            raise InputError(f"trust {trust!r} needs a source: give one too")
         return UNKNOWN
     if not isinstance(source, str) or not (len(source) <= MAX_SOURCE and _SOURCE.fullmatch(source)):
         raise InputError(
