@@ -63,6 +63,8 @@ _OTHER_WORDS: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]] = {
     ("wed", ""): (("marry", "", ""), ("marry", "to", "")),
 }
 """A verb and its preposition -> what it may stand for, and whether it is the start of that."""
+_ALIKE = frozenset({("work", "at", "for"), ("work", "for", "at")})
+"""A verb, the preposition of a predicate, and one that says the same in a question."""
 LOOSE = frozenset({("marri", "to")})
 """A verb of predicates, and their preposition, which a question may leave out."""
 
@@ -244,6 +246,9 @@ def _mention(words: Sequence[str], first: int, after: int, known: list[Wording])
     )
     if fitting:
         return Mention(first, after + (next_word not in ("of", "by")), fitting, next_word)
+    alike = tuple(each for each in known if (each.core[-1], each.preposition, next_word) in _ALIKE)
+    if alike:
+        return Mention(first, after + 1, alike, alike[0].preposition)
     return Mention(first, after, tuple(known), next_word)
 
 

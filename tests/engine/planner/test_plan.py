@@ -120,6 +120,8 @@ ANSWERS = {
     "Over the years 2005 to 2010, how many people were the director of Acme?": [2],
     "Calculate how many people were the director of Acme between 2005 and 2010.": [2],
     "How many people kept working for Acme in 2006?": [2],
+    "Who worked at Acme in 2006?": ["Ann", "Ben"],
+    "When did Ben start working at Acme?": ["2005-06"],
     "Who is the current director of Acme?": ["Dan"],
     "What did Ann do in July 2019?": ["visited Madrid"],
     "What did Ann do last in 2019?": ["visited Madrid"],
