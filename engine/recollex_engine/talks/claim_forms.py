@@ -245,13 +245,15 @@ FORMS = (
     ),
     # what is so
     _fitting(
-        rf"{_PERSON} (?:lives? in|(?:am|is|are) (?:living|based) in) {_V}",
+        rf"{_PERSON} (?:lives? in|(?:am|is|are) (?:living|based) in|(?:have|has) been living in"
+        rf"|(?:have|has) lived in(?=.* since )) {_V}",
         "states",
         _NAMED,
         "lives in",
     ),
     _fitting(
-        rf"{_PERSON} (?:works? (?:at|for)|(?:am|is|are) working (?:at|for)) {_V}",
+        rf"{_PERSON} (?:works? (?:at|for)|(?:am|is|are|have been|has been) working (?:at|for)"
+        rf"|(?:have|has) worked (?:at|for)(?=.* since )) {_V}",
         "states",
         _employer,
         "works at",

@@ -90,8 +90,8 @@ _PREPOSITION = r"(?:(?:in|on|at) )?"
 _DENIAL = re.compile(rf"(?:, (?:and )?not|,? instead of|,? rather than) {_PREPOSITION}([^,]+)$")
 _NOT_BUT = re.compile(rf"^[Nn]ot {_PREPOSITION}([^,]+?)(?:,| but|, but) {_PREPOSITION}([^,]+)$")
 _CUES = re.compile(
-    r"\b(?:i am|we are|is|are|am|lives?|living|works?|working|worked|moved?|quit|left|sold|drives?"
-    r"|joined|started|became|promoted|hired|fired|laid|resigned|graduated|dropped|finished|gave"
+    r"\b(?:i am|we are|is|are|am|lives?|lived|living|works?|working|worked|moved?|quit|left|sold"
+    r"|drives?|joined|started|became|promoted|hired|fired|laid|resigned|graduated|dropped|finished|gave"
     r"|crashed|returned|scrapped|up|divorced|separated|split|broke|divorce|cancell?ed|called"
     r"|relocated|switched|got|transferred|enrolled|married|postponed?|rescheduled?|push(?:ed)?"
     r"|delay(?:ed)?|shift(?:ed)?|forward|off|changed|went|rose|increased|fell|raised|lowered"

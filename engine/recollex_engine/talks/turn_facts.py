@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recollex_engine.clock import OPEN_END, SECOND, from_micros
-from recollex_engine.dates.time_range import find_event_range
+from recollex_engine.dates.time_range import find_event_range, find_event_ranges
 from recollex_engine.domain.checks import MAX_IDS, MAX_NAME
 from recollex_engine.domain.fact_schema import HAS_ATTRIBUTE
 from recollex_engine.domain.literals import KINDS, Text, from_column
@@ -178,6 +178,8 @@ class TurnFacts:
         if self._same(claim, claim.subject, claim.value) is not None:
             return
         start = at if claim.effect == "begins" else None
+        if claim.effect == "states":
+            start, precision = self._bound(claim, turn.said_at)
         edge = self._edge(claim.subject, predicate, claim.value, start, memory)
         if start is not None:
             edge = replace(edge, uncertainty=precision)
@@ -252,6 +254,16 @@ class TurnFacts:
             return said_at, None
         whole = whole_period(from_micros(found.start), from_micros(found.end))
         return found.start, precision_note(whole, None)
+
+    def _bound(self, claim: Claim, said_at: int) -> tuple[int | None, str | None]:
+        """Return since when a claim says that it is so, "since 2019", with how precisely; None."""
+        times = find_event_ranges(
+            claim.sentence, said_at, month_first=self._month_first, bounds=True
+        )
+        for found in times:
+            if found.text.lower().startswith("since ") and found.start <= said_at:
+                return found.start, f"parsed: {found.text}"
+        return None, None
 
     # -- facts -----------------------------------------------------------------------------------
 

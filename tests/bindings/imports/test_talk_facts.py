@@ -61,12 +61,15 @@ def test_a_time_is_as_precise_as_it_was_said(agent: recollex.Agent, ingest: Inge
         "I took a trip to Rome in May 2022.": ("took a trip to", "to the month"),
         "I married Dora in June 2015.": ("married to", "start to the month"),
         "I joined Intel in 2019.": ("works at", "start to the year"),
+        "I have lived in Oslo since May 2018.": ("lives in", "parsed: since May 2018"),
     }
     at = "2024-05-04T10:00:00Z"
     told = [{"speaker": "Ann", "text": text, "at": at, "id": text[-9:]} for text in said]
     ingest(told, "talk.json", facts=True)
     found = {fact.predicate: fact.uncertainty for fact in agent.facts.find()}
     assert {predicate: found[predicate] for predicate, _ in said.values()} == dict(said.values())
+    (home,) = agent.facts.find(predicate="lives in")
+    assert home.valid == (datetime(2018, 5, 1, tzinfo=UTC), None)
     assert agent.investigate("When did Ann marry Dora?").text == "2015-06"
 
 

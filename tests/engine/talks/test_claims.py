@@ -18,6 +18,8 @@ CLAIMS = {
     "The train leaves at 9:40.": ("train", "leaves at", "9:40", "states"),
     "I started working for Intel on Monday.": ("Ann", "works at", "Intel", "begins"),
     "I joined Intel on 3 May 2021.": ("Ann", "works at", "Intel", "begins"),
+    "I have lived in Oslo since 2019.": ("Ann", "lives in", "Oslo", "states"),
+    "I've been working for Intel since last year.": ("Ann", "works at", "Intel", "states"),
     "I was laid off from Intel last week.": ("Ann", "works at", "Intel", "ends"),
 }
 NOTHING = [
@@ -27,6 +29,8 @@ NOTHING = [
     "Ben says I moved to Rome.",
     'In the film she says "I moved to Rome".',
     "I never lived in Rome.",
+    "I have lived in Rome.",
+    "I have lived in Rome since I was a child.",
     "My boss is tired.",
     "I'm a bit tired.",
     "I moved to the front row.",
