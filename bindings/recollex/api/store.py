@@ -1,7 +1,6 @@
 """Opens a store, a folder of agents."""
 
 import os
-import warnings
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
@@ -256,8 +255,7 @@ def open(
 ) -> Store:
     """Open the store in folder ``path``, which is made when something is first retained.
 
-    read_only: neither write nor wait for the writer, which may be in another process. A folder that
-    does not exist is a `UserWarning`: it is read once a writer has made it.
+    read_only: neither write nor wait for the writer, which may be in another process.
     embedder: None for all-MiniLM-L6-v2, the name or folder of another BERT-family encoder, or an
     object such as `GivenVectors` if every vector comes from the caller.
     durability: "always" writes each call to the disk before it returns; "interval" does so within
@@ -324,8 +322,6 @@ def open(
     )
     if count_accesses:
         opened.count_accesses()
-    if read_only and not opened.path.exists():
-        warnings.warn(f"{path} does not exist: nothing is read until it does", stacklevel=2)
     return Store(opened, mode)
 
 
