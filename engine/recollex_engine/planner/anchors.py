@@ -40,8 +40,8 @@ class Anchor:
 def resolved(tokens: Sequence[Token], main: Clause, of_main: Sequence[Token]) -> Sequence[Token]:
     """Return a subordinate clause in which "she" is the subject of the main clause.
 
-    "Where did Ann live when she met Ben?": the main clause names nobody else, at most a place or a
-    thing, and asks for nobody. A pronoun that may be another stays, and is unknown to every form.
+    "Where did Ann live when she met Ben?": the main clause names no other person, at most a place
+    or a thing, and asks for none. A pronoun that may be another stays, unknown to every form.
     """
     pattern = main.pattern
     asks_whom = any(each.lower in PERSONS for each in of_main)

@@ -36,8 +36,8 @@ _ASKING = frozenset({"who", "where", "how_many", "how_often", "how_long", "since
 class Clause:
     """A clause that was read. cues: what its words do, each with the word.
 
-    kind: the noun that says what is asked for. names: of no role. choices: names of which one is
-    asked for: "Ann or Ben". marker: the cue that makes it subordinate.
+    kind: the noun that says what is asked for. names: of no role. choices: names to choose from,
+    "Ann or Ben". marker: the cue that makes it subordinate.
     """
 
     pattern: Pattern | None = None

@@ -49,8 +49,8 @@ class Form:
 
     pick: "first", "last" or "nth", then ``number`` says which. times: that bound the facts. edge:
     which end of the facts is meant. others: names that are left out. both: two names that are asked
-    about, or whose facts overlap. choices: names of which one is asked for. repeats: each fact
-    counts, not each different name.
+    about, or whose facts overlap. choices: names to choose from. repeats: each fact counts, not
+    each different name.
     """
 
     name: FormName

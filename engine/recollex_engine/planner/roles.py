@@ -43,7 +43,7 @@ def of_event(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | N
     """Return X and Y of "X's trip to Y", "the trip to Y that X took".
 
     Raises `OutsideError` for another preposition ("on the trip"), which asks about something else,
-    and for a name of which no word says what it is: "the Y trip".
+    and for a name without a word that says its part: "the Y trip".
     """
     mention = kept[place].mention
     assert mention is not None
