@@ -89,8 +89,8 @@ def _precisions(
 def _opens(at: datetime, unit: str) -> bool:
     """Return whether a moment is the first one of a period of the calendar in UTC."""
     at = at.astimezone(UTC)
-    is_first = at.day == 1 if unit == "month" else (at.month, at.day) == (1, 1)
-    return not _has_time(at) and (unit not in ("month", "year") or is_first)
+    is_first = {"month": at.day == 1, "year": (at.month, at.day) == (1, 1)}
+    return not _has_time(at) and is_first.get(unit, True)
 
 
 def whole_period(start: datetime, end: datetime) -> str | None:

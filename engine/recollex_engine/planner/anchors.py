@@ -96,10 +96,9 @@ def read_anchor(main: Clause, sub: Clause | None) -> Anchor | None:
         event = _completed(sub.pattern, pattern)
         if sub.pattern.begins:
             edge = "start"
-    pick = next(iter(PICKS & sub.cues.keys()), "")
     several = main.plural or not main.cues.keys().isdisjoint(("all", "how_many", "how_often"))
     is_direct = "direct" in main.cues.keys() | sub.cues.keys() or not several
-    return Anchor(relation, event, edge, is_direct, pick, sub.number, other)
+    return Anchor(relation, event, edge, is_direct, sub.pick, sub.number, other)
 
 
 def _same(pattern: Pattern, name: str) -> Pattern:

@@ -23,6 +23,7 @@ from recollex_engine.planner.selection import (
     came_before,
     check_order,
     check_state,
+    events_of,
     is_point,
     matching,
     of_now,
@@ -322,9 +323,7 @@ def _whether_beside(form: Form, known: list[Tenure], view: FactView) -> Found:
     if anchor.relation == "while":
         held = anchored(known, form, view)
         return _yes_or_no(bool(held), held or known, form)
-    events = picked(matching(anchor.pattern, view), anchor.pick, anchor.number)
-    if not events:
-        raise OutsideError("the facts do not hold the event that it counts from")
+    events = events_of(anchor, view)
     pairs = [((each, form.edge), (event, anchor.edge)) for each in known for event in events]
     if anchor.relation == "after":
         pairs = [(event, each) for each, event in pairs]

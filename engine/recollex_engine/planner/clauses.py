@@ -53,6 +53,11 @@ class Clause:
     is_present: bool = False
     is_asked: bool = False
 
+    @property
+    def pick(self) -> str:
+        """The cue that chooses one of several facts: "nth", "first" or "last"; "" without one."""
+        return next((each for each in ("nth", "first", "last") if each in self.cues), "")
+
 
 def is_question_when(tokens: Sequence[Token]) -> bool:
     """Return whether "when" asks, rather than that it begins a clause."""

@@ -25,8 +25,9 @@ from recollex_engine.planner.clauses import (
     unread,
 )
 from recollex_engine.planner.pattern import OBJECT, SUBJECT, OutsideError, Pattern
-from recollex_engine.planner.predicates import PREPOSITIONS, wording
+from recollex_engine.planner.predicates import wording
 from recollex_engine.planner.question_tokens import Token
+from recollex_engine.planner.roles import is_stray
 
 FormName = Literal[
     "which",
@@ -141,15 +142,12 @@ def _happened(main: Clause, words: Sequence[Token], known: Sequence[str]) -> For
     if len(main.names) > 1 or (is_done and all(each.lower != "did" for each in words)):
         raise OutsideError("I cannot tell whose deeds are asked for")
     for place, token in enumerate(words):
-        follows = words[place + 1 : place + 2]
-        is_before_time = bool(follows) and follows[0].kind == "time"
-        if token.lower in PREPOSITIONS - {"to"} and token.kind == "cue" and not is_before_time:
+        if is_stray(words, place, ("to",)):
             raise OutsideError(f"I do not know what {token.text!r} means here")
     unread(main, {"who", "ask", "all", "happened", *PICKS, "during"})
     if main.cues.get("who", "what").lower() not in ("what", "which"):
         raise OutsideError("it asks who, and names no predicate")
-    pick = next((each for each in ("nth", "first", "last") if each in main.cues), "")
-    if not main.times and not pick:
+    if not main.times and not main.pick:
         raise OutsideError("it asks what happened, and names no time")
     return Form(
         name="happened",
@@ -158,7 +156,7 @@ def _happened(main: Clause, words: Sequence[Token], known: Sequence[str]) -> For
             subject=main.names[0].name if main.names else None,
             asked=OBJECT,
         ),
-        pick=pick,
+        pick=main.pick,
         number=main.number,
         times=tuple(main.times),
         edge="start",
@@ -201,7 +199,6 @@ def _form(main: Clause, anchor: Anchor | None) -> Form:
     if len(picks := [cues[each] for each in sorted(PICKS & cues.keys())]) > 1:
         raise OutsideError(f"I cannot read {' and '.join(map(repr, picks))} together")
     units = [unit for cue, unit in _UNITS.items() if cue in cues]
-    pick = next((each for each in ("nth", "first", "last") if each in cues), "")
     edge: Edge = "start" if "start" in cues or pattern.begins else "end" if "end" in cues else ""
     times = tuple(main.times)
     if "inclusive" in cues:
@@ -210,7 +207,7 @@ def _form(main: Clause, anchor: Anchor | None) -> Form:
     base = Form(
         name="which",
         pattern=pattern,
-        pick=pick,
+        pick=main.pick,
         number=main.number,
         times=times,
         edge=edge,

@@ -3,7 +3,7 @@
 They are told by the places of the names around the predicate.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from recollex_engine.planner.event_nouns import is_form
 from recollex_engine.planner.pattern import OutsideError
@@ -60,13 +60,19 @@ def of_event(kept: Sequence[Token], place: int) -> tuple[Token | None, Token | N
                 subjects.append(token)
             else:
                 raise OutsideError(f"I do not know what {token.text!r} means beside an event")
-        elif token.lower in PREPOSITIONS - {own, "of", "by"} and token.kind == "cue":
-            follows = kept[at + 1 : at + 2]
-            if not follows or follows[0].kind != "time":
-                raise OutsideError(f"I do not know what {token.text!r} means here")
+        elif is_stray(kept, at, (own, "of", "by")):
+            raise OutsideError(f"I do not know what {token.text!r} means here")
     if len(subjects) > 1 or len(objects) > 1:
         raise OutsideError("I cannot tell which of the names the question is about")
     return (subjects[0] if subjects else None), (objects[0] if objects else None)
+
+
+def is_stray(kept: Sequence[Token], at: int, known: Collection[str]) -> bool:
+    """Return whether a token is a preposition that is neither ``known`` nor before a time."""
+    token, follows = kept[at], kept[at + 1 : at + 2]
+    is_before_time = any(each.kind == "time" for each in follows)
+    is_preposition = token.kind == "cue" and token.lower in PREPOSITIONS
+    return is_preposition and token.lower not in known and not is_before_time
 
 
 def _is_who_did_it(kept: Sequence[Token], at: int) -> bool:

@@ -13,6 +13,7 @@ from recollex_engine.facts.fact_selection import FactConditions, select
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import read_fact
 from recollex_engine.planner import tenures
+from recollex_engine.planner.anchors import Anchor
 from recollex_engine.planner.forms import Form
 from recollex_engine.planner.pattern import OBJECT, SUBJECT, OutsideError, Pattern
 from recollex_engine.planner.question_tokens import Token
@@ -176,13 +177,19 @@ def held_in(chosen: list[Tenure], span: tuple[int, int]) -> list[Tenure]:
     return held
 
 
+def events_of(anchor: Anchor, view: FactView) -> list[Tenure]:
+    """Return the facts of the event that a question counts from; at least one."""
+    events = picked(matching(anchor.pattern, view), anchor.pick, anchor.number)
+    if not events:
+        raise OutsideError("the facts do not hold the event that it counts from")
+    return events
+
+
 def anchored(chosen: list[Tenure], form: Form, view: FactView) -> list[Tenure]:
     """Return the facts before, after or during the event that a question counts from."""
     anchor = form.anchor
     assert anchor is not None
-    events = picked(matching(anchor.pattern, view), anchor.pick, anchor.number)
-    if not events:
-        raise OutsideError("the facts do not hold the event that it counts from")
+    events = events_of(anchor, view)
     if len(events) > 1:
         raise OutsideError(f"the event that it counts from happened {len(events)} times")
     event = events[0]

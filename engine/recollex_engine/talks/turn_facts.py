@@ -177,12 +177,10 @@ class TurnFacts:
             return
         if self._same(claim, claim.subject, claim.value) is not None:
             return
-        start = at if claim.effect == "begins" else None
+        start: int | None = at
         if claim.effect == "states":
             start, precision = self._bound(claim, turn.said_at)
-        edge = self._edge(claim.subject, predicate, claim.value, start, memory)
-        if start is not None:
-            edge = replace(edge, uncertainty=precision)
+        edge = self._edge(claim.subject, predicate, claim.value, start, memory, precision)
         if self._ended(edge.id):  # it was so once, and is so again
             edge = self._edge(claim.subject, predicate, claim.value, turn.said_at, memory)
         if self._ended(edge.id):
@@ -201,9 +199,20 @@ class TurnFacts:
         yield edge, edge.id
 
     def _edge(
-        self, subject: str, predicate: str, value: str, start: int | None, memory: str
+        self,
+        subject: str,
+        predicate: str,
+        value: str,
+        start: int | None,
+        memory: str,
+        precision: str | None = None,
     ) -> UpsertEdge:
-        return UpsertEdge(subject, predicate, value_of(value), start=start, evidence=(memory,))
+        return UpsertEdge(
+            *(subject, predicate, value_of(value)),
+            start=start,
+            evidence=(memory,),
+            uncertainty=precision,
+        )
 
     def _attribute(self, turn: AssessedTurn, memory: str) -> UpsertEdge | None:
         """Return the fact that the speaker said this: for an event whose turns claim nothing."""
