@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 import recollex
-from recollex_engine.clock import to_micros
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.planner.plan import plan
+from tests.engine.planner.asking import NOW
 
-NOW = to_micros("2026-11-24T00:00Z", "now")
 NAMES, CITIES = ("Ann", "Ben", "Cleo"), ("Rome", "Oslo", "Lima")
 MONTHS = "January February March April May June July August September October November December"
 FOREVER = date(9999, 1, 1), date(9999, 1, 1)
