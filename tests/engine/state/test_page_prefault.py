@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel
 @pytest.fixture
 def path(tmp_path):
     path = tmp_path / "file"
-    path.write_bytes(os.urandom(mmap.PAGESIZE) * PAGES)
+    path.write_bytes((b"\1" + os.urandom(mmap.PAGESIZE - 1)) * PAGES)
     return path
 
 
