@@ -14,6 +14,8 @@ an interval is written as its end.
 
 from datetime import UTC, datetime, timedelta
 
+from recollex_engine.clock import from_micros
+from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.said_precision import Unit, said_units
 
 POINT, START, END = "point_in_time", "start_time", "end_time"
@@ -53,7 +55,8 @@ def qualifiers(
     >>> qualifiers(datetime(2019, 1, 1, tzinfo=UTC), None, "parsed: since 2019")
     {'start_time': '2019'}
     """
-    begins, ends = _precisions(start, end, uncertainty)
+    in_words = ": " in (uncertainty or "")  # without words, another zone's month is a month too
+    begins, ends = calendar_units(start, end, uncertainty) if in_words else said_units(uncertainty)
     if start is not None and end is not None:
         if end - start <= _INSTANT:
             return {POINT: _moment(start)}
@@ -72,18 +75,22 @@ def qualifiers(
     return found
 
 
-def _precisions(
+def calendar_units(
     start: datetime | None, end: datetime | None, uncertainty: str | None
 ) -> tuple[Unit, Unit]:
-    """Return how precisely a start and an end were said.
+    """Return how precisely a start and an end were said, in periods of the calendar in UTC.
 
-    Words that name a year may mean a part of it, "summer 2021": then the bounds are moments.
+    A bound between no two such periods is a moment: words that name a year may mean a part of it
+    ("summer 2021"), and the month of another zone begins within one.
+
+    >>> calendar_units(datetime(2021, 6, 1, tzinfo=UTC), None, "parsed: since summer 2021")
+    ('moment', 'year')
     """
     begins, ends = said_units(uncertainty)
-    if ": " in (uncertainty or ""):
-        begins = begins if start is None or _opens(start, begins) else "moment"
-        ends = ends if end is None or _opens(end, ends) else "moment"
-    return begins, ends
+    return (
+        begins if start is None or _opens(start, begins) else "moment",
+        ends if end is None or _opens(end, ends) else "moment",
+    )
 
 
 def _opens(at: datetime, unit: str) -> bool:
@@ -109,6 +116,15 @@ def whole_period(start: datetime, end: datetime) -> str | None:
         return "month"
     january = (first.month, first.day) == (after.month, after.day) == (1, 1)
     return "year" if first.year == last.year and january else None
+
+
+def read_period(time: TimeRange) -> str | None:
+    """Return the precision of a time that was read from a text; None if it is no whole period.
+
+    >>> read_period(TimeRange(0, 86_400_000_000, "on 1 January 1970", (0, 17)))
+    'day'
+    """
+    return whole_period(from_micros(time.start), from_micros(time.end))
 
 
 def _plain(at: datetime, day: datetime) -> str:

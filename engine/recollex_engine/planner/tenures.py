@@ -16,7 +16,7 @@ from typing import cast
 
 from recollex_engine.clock import DAY, OPEN_END, from_micros
 from recollex_engine.domain.intervals import OPEN_START
-from recollex_engine.domain.qualifiers import whole_period
+from recollex_engine.domain.qualifiers import calendar_units, whole_period
 from recollex_engine.domain.said_precision import Unit, said_units
 from recollex_engine.domain.surfaces import object_text
 from recollex_engine.facts.facts import Fact
@@ -56,13 +56,10 @@ def tenure_of(fact: Fact) -> Tenure:
     """Return a fact with the precision of its time."""
     data = fact.view.data
     start, end = data("fact_start")[fact.version], data("fact_end")[fact.version]
-    begins, ends = said_units(fact.uncertainty)
-    if (begins, ends) == ("moment", "moment") and (fact.uncertainty or "").startswith("parsed: "):
+    begins, ends = calendar_units(*fact.valid, fact.uncertainty)
+    names_none = said_units(fact.uncertainty) == ("moment", "moment")
+    if names_none and (fact.uncertainty or "").startswith("parsed: "):
         begins = ends = _whole_unit(fact)  # "yesterday" is a day, "last month" a month
-    if start != OPEN_START and start != period_start(start, begins):
-        begins = "moment"  # a season, or a period of another zone
-    if end != OPEN_END and end != period_end(end - 1, ends):
-        ends = "moment"
     return Tenure(fact, fact.subject, object_text(fact.object), start, end, begins, ends)
 
 

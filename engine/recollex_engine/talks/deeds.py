@@ -8,9 +8,8 @@ What claims nothing (`claims`) tells no deed either.
 import re
 from dataclasses import dataclass
 
-from recollex_engine.clock import from_micros
 from recollex_engine.dates.time_range import find_event_range
-from recollex_engine.domain.qualifiers import whole_period
+from recollex_engine.domain.qualifiers import read_period
 from recollex_engine.talks.claim_values import NAME, VALUE, trimmed
 from recollex_engine.talks.claims import plain_sentences, subject_of
 from recollex_engine.text.word_lists import EVENT_NOUNS
@@ -93,7 +92,7 @@ def read_deeds(
         value = _POSSESSIVE.sub("", trimmed(_AND_MORE.sub("", value))[0])
         if not value or len(value.split()) > _LONGEST or _NO_OBJECT.match(value):
             continue
-        whole = whole_period(from_micros(time.start), from_micros(time.end))
+        whole = read_period(time)
         precision = f"parsed: {time.text}" if whole is None else f"to the {whole}"
         if _ABOUT.search(sentence[: time.span[0]]):
             precision = f"approximate: {time.text}"

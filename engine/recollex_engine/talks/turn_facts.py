@@ -11,7 +11,7 @@ the operations of one write have one ``by`` and ``why``, so one `Undo` takes all
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from recollex_engine.clock import OPEN_END, SECOND, from_micros
+from recollex_engine.clock import OPEN_END, SECOND
 from recollex_engine.dates.time_range import find_event_range, find_event_ranges
 from recollex_engine.domain.checks import MAX_IDS, MAX_NAME
 from recollex_engine.domain.fact_schema import HAS_ATTRIBUTE
@@ -23,7 +23,7 @@ from recollex_engine.domain.operations import (
     UpsertEdge,
     UpsertEvent,
 )
-from recollex_engine.domain.qualifiers import precision_note, whole_period
+from recollex_engine.domain.qualifiers import precision_note, read_period
 from recollex_engine.domain.roles import ASSISTANT, SYSTEM, TOOL
 from recollex_engine.domain.statement import Statement
 from recollex_engine.facts.fact_view import FactView
@@ -261,8 +261,7 @@ class TurnFacts:
         found = find_event_range(claim.sentence, said_at, month_first=self._month_first)
         if found is None or found.start > said_at:
             return said_at, None
-        whole = whole_period(from_micros(found.start), from_micros(found.end))
-        return found.start, precision_note(whole, None)
+        return found.start, precision_note(read_period(found), None)
 
     def _bound(self, claim: Claim, said_at: int) -> tuple[int | None, str | None]:
         """Return since when a claim says that it is so, "since 2019", with how precisely; None."""
