@@ -45,6 +45,7 @@ def said(text: str) -> str:
 
 def filled(facts: recollex.Agent, chance: random.Random) -> list[Row]:
     rows: list[Row] = []
+    valid: str | tuple[str, str | None]
     for _ in range(10):
         name, city = chance.choice(NAMES), chance.choice(CITIES)
         begin = written(chance, chance.randint(1998, 2003))
@@ -149,9 +150,7 @@ def check(
     if any(verdict is None for _, verdict in judged):
         assert found.lacks is not None, question
     elif found.lacks is not None:
-        assert "I do not know what" in found.lacks, (
-            question,
-            found.lacks,
-        )  # of a name without facts
+        of_no_name = "I do not know what"  # of a name without facts
+        assert of_no_name in found.lacks, (question, found.lacks)
     else:
         assert set(found.values) == {row[part] for row, verdict in judged if verdict}, question
