@@ -74,7 +74,7 @@ class TimeMatch(NamedTuple):
     """A time that was read from the tokens [`first`, `after`).
 
     `start` or `end` is None where the time has no such bound. `dated`: a year was written out.
-    `open_end`: the time goes on after now.
+    `open_end`: the time goes on after now. `named`: what a bound counts from: June of "since June".
     """
 
     first: int
@@ -83,6 +83,7 @@ class TimeMatch(NamedTuple):
     end: datetime | None
     dated: bool
     open_end: bool = False
+    named: Period | None = None
 
     @property
     def bound(self) -> bool:
@@ -247,16 +248,17 @@ class Scanner:
         by_a_year = word == "by" and self._by_a_year(i, expression)
         if not by_a_year and not self._may_follow(expression, word):
             return None
-        start, end = self._parser.settle(expression)
-        after = expression.after
+        named = start, end = self._parser.settle(expression)
+        after, dated = expression.after, expression.dated
         if word == "from":
             if self._parser.word(after) not in _OPEN:
                 return None
-            return TimeMatch(i, after + 1, start, None, expression.dated, open_end=True)
+            return TimeMatch(i, after + 1, start, None, dated, open_end=True, named=named)
         if word in _REACHING_BACK:
-            return TimeMatch(i, after, None, start if word == "before" else end, expression.dated)
+            reached = start if word == "before" else end
+            return TimeMatch(i, after, None, reached, dated, named=named)
         reached = end if word in ("after", "following") else start
-        return TimeMatch(i, after, reached, None, expression.dated)
+        return TimeMatch(i, after, reached, None, dated, named=named)
 
     def _by_a_year(self, i: int, expression: Expression) -> bool:
         """Return whether "by 2030" is a time; "increased by 2000" is not."""
@@ -288,10 +290,10 @@ class Scanner:
                 continue
             if date.only_after is not None and texts[at] not in date.only_after:
                 continue
-            start, end = parser.settle(date)
+            named = start, end = parser.settle(date)
             if word == "since":
-                return TimeMatch(i, date.after, start, None, date.dated)
-            return TimeMatch(i, date.after, None, end, date.dated)
+                return TimeMatch(i, date.after, start, None, date.dated, named=named)
+            return TimeMatch(i, date.after, None, end, date.dated, named=named)
         return None
 
     def _plain(self, i: int) -> TimeMatch | None:

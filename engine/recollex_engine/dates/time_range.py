@@ -73,12 +73,16 @@ _ATTRIBUTE = re.compile(
 
 
 class TimeRange(NamedTuple):
-    """A half-open range of int64 microseconds UTC, and the words of the text that name it."""
+    """A half-open range of int64 microseconds UTC, and the words of the text that name it.
+
+    named: the range that a bound counts from, June of "since June"; None if this is no bound.
+    """
 
     start: int
     end: int
     text: str
     span: tuple[int, int]
+    named: tuple[int, int] | None = None
 
 
 def find_range(
@@ -102,8 +106,8 @@ def find_range(
     a question that may hold a time (see `question_reading`).
 
     >>> now = 1_763_000_000_000_000  # 13 November 2025
-    >>> find_range("What did Alice do last spring?", now)
-    TimeRange(start=1709251200000000, end=1717200000000000, text='last spring', span=(18, 29))
+    >>> find_range("What did Alice do last spring?", now)[:3]
+    (1709251200000000, 1717200000000000, 'last spring')
     >>> find_range("Is port 2019 open?", now) is None
     True
     """
@@ -169,8 +173,8 @@ def find_event_range(
     "last summer" the latest one that is over. "Since", "before" and the like give only a bound and
     are skipped. Never raises on any text. Cost: as `find_range`.
 
-    >>> find_event_range("We met yesterday", 1_763_000_000_000_000)
-    TimeRange(start=1762905600000000, end=1762992000000000, text='yesterday', span=(7, 16))
+    >>> find_event_range("We met yesterday", 1_763_000_000_000_000)[:3]
+    (1762905600000000, 1762992000000000, 'yesterday')
     """
     return next(find_event_ranges(text, at_us, tz, month_first), None)
 
@@ -205,12 +209,13 @@ def _in_utc(
             end = utc_micros(match.end, tz)
         else:
             end = LATEST if match.open_end or start >= now_us else now_us
+        named = match.named and (utc_micros(match.named[0], tz), utc_micros(match.named[1], tz))
     except (ValueError, OverflowError):  # beyond the years 1 to 9999
         return None
     if start >= end:  # a day that the time zone skipped
         return None
     span = tokens.span(match.first, match.after - 1)
-    return TimeRange(start, end, text[span[0] : span[1]], span)
+    return TimeRange(start, end, text[span[0] : span[1]], span, named)
 
 
 def local_time(at_us: int, tz: tzinfo) -> datetime | None:

@@ -45,7 +45,6 @@ around about circa roughly approximately ca early mid middle late end beginning 
 """
 _ROUGH = frozenset(_ROUGH_WORDS.split())
 """With these words a time is not exact."""
-_BOUND = re.compile(r"^\w+\s+(?:to\s+)?", re.I)
 _REACHING = {
     **dict.fromkeys(("before", "prior"), "before"),
     **dict.fromkeys(("after", "following"), "after"),
@@ -264,13 +263,12 @@ def _times(
         if ahead in _ROUGH or several or rough:
             continue  # not exact, or several times: the words stay unknown
         reach = _REACHING.get(words[0], "")
-        itself = find_range(_BOUND.sub("in ", read.text), now, UTC, month_first) if reach else None
         token = Token(
             "time",
             read.text,
             span=(read.start, read.end),
             reach=reach,
-            named=(read.start, read.end) if itself is None else (itself.start, itself.end),
+            named=read.named or (read.start, read.end),
             note=_assumed_year(read),
         )
         found[places[0]] = (places[-1] + 1, token)

@@ -35,6 +35,14 @@ def test_from_june_on_has_no_end():
     assert find_range("since September", NOW).end == NOW
 
 
+def test_a_bound_names_what_it_counts_from():
+    monday = us(2023, 11, 13), us(2023, 11, 14)
+    for bound in ("since Monday", "until Monday", "from Monday on"):
+        assert find_range(bound, NOW).named == monday
+    assert find_range("since I left in May", NOW).named == (us(2023, 5, 1), us(2023, 6, 1))
+    assert find_range("on Monday", NOW).named is None
+
+
 def test_the_seasons_turn_with_now():
     january = us(2024, 1, 20)
     assert said(find_range("last winter", january)) == "2022-12-01..2023-02-28"

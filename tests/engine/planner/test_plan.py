@@ -222,6 +222,13 @@ def test_what_was_yesterday_was_on_a_day(tmp_path: Path) -> None:
         assert found.values == (begun.date().isoformat(),)
 
 
+def test_a_bound_counts_from_a_day_that_only_now_tells(tmp_path: Path) -> None:
+    facts = [("Kim", "lives_in", "Lima", "since 22 November 2026")]
+    for view in facts_in(tmp_path, facts):
+        answered("Who has lived in Lima since the 22nd?", view, ["Kim"])
+        declined("Who has lived in Lima since the 21st?", view, "did not last")
+
+
 def test_an_empty_agent_declines(tmp_path: object) -> None:
     found = plan("Who was the director of Acme in 2006?", FactView.empty(), NOW)
     assert found.lacks is not None
