@@ -14,21 +14,12 @@ from numba.extending import intrinsic
 
 from recollex_kernels.machine.arrays import contiguous, row_of
 from recollex_kernels.machine.jit import F32
-from recollex_kernels.machine.vector_code import lanes, load, splat
+from recollex_kernels.machine.vector_code import load, splat, tree
 
 _BUILD: Any = _cgutils  # its functions carry no types
-_I32, _I64, _FLOAT = ir.IntType(32), ir.IntType(64), ir.FloatType()
+_I64, _FLOAT = ir.IntType(64), ir.FloatType()
 SIDE = 4
 """Rows on either side."""
-
-
-def _halves_added(b: Any, vector: Any, n: int) -> Any:
-    """Return the sum of ``n`` lanes: the upper half is added to the lower until one is left."""
-    while n > 1:
-        n //= 2
-        low, high = (lanes(b, vector, vector, list(range(first, first + n))) for first in (0, n))
-        vector = b.fadd(low, high)
-    return b.extract_element(vector, _I32(0))
 
 
 def _summed(b: Any, left: Any, right: Any, n: int, span: tuple[Any, Any, int, int]) -> list[Any]:
@@ -69,8 +60,8 @@ def _code(typing: Any, rows: Any, first: Any, second: Any, out: Any) -> Any:
             to, _ = row_of(context, b, signature.args[3], args[3], b.add(args[1], _I64(i)))
             for k in range(SIDE):
                 pair = SIDE * i + k
-                of_blocks = _halves_added(b, b.fadd(low[pair], high[pair]), 16)
-                found = b.fadd(of_blocks, _halves_added(b, rest[pair], 8))
+                of_blocks = tree(b, b.fadd(low[pair], high[pair]), 16)
+                found = b.fadd(of_blocks, tree(b, rest[pair], 8))
                 b.store(found, b.gep(to, [b.add(args[2], _I64(k))]))
         return context.get_dummy_value()
 

@@ -28,3 +28,12 @@ def load(b: Any, base: Any, offset: Any, element: Any, n: int, align: int) -> An
 def lanes(b: Any, x: Any, y: Any, chosen: list[int]) -> Any:
     """Return the chosen lanes of two vectors: those of ``y`` are numbered after those of ``x``."""
     return b.shuffle_vector(x, y, ir.Constant(ir.VectorType(_WORD, len(chosen)), chosen))
+
+
+def tree(b: Any, vector: Any, n: int) -> Any:
+    """Return the sum of ``n`` lanes: the upper half is added to the lower until one is left."""
+    while n > 1:
+        n //= 2
+        low, high = list(range(n)), list(range(n, 2 * n))
+        vector = b.fadd(lanes(b, vector, vector, low), lanes(b, vector, vector, high))
+    return b.extract_element(vector, _WORD(0))

@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 
 from recollex_kernels.machine.arrays import contiguous, data_of, row_of
 from recollex_kernels.machine.jit import F32, U16
-from recollex_kernels.machine.vector_code import lanes, load, splat
+from recollex_kernels.machine.vector_code import load, splat, tree
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _I32, _I64, _FLOAT = ir.IntType(32), ir.IntType(64), ir.FloatType()
@@ -50,15 +50,6 @@ def _decode(context: Any, b: Any, bits: Any, n: int) -> Any:
     return b.bitcast(b.or_(size, sign), ir.VectorType(_FLOAT, n))
 
 
-def _tree(b: Any, vector: Any, n: int) -> Any:
-    """Return the sum of ``n`` lanes: the upper half is added to the lower until one is left."""
-    while n > 1:
-        n //= 2
-        low, high = list(range(n)), list(range(n, 2 * n))
-        vector = b.fadd(lanes(b, vector, vector, low), lanes(b, vector, vector, high))
-    return b.extract_element(vector, _I32(0))
-
-
 def _similarity_code(typing: Any, vectors: Any, row: Any, query: Any) -> Any:
     contiguous("vectors and queries", vectors, query)
 
@@ -73,7 +64,7 @@ def _similarity_code(typing: Any, vectors: Any, row: Any, query: Any) -> Any:
                 decoded = _decode(context, b, load(b, v, j, ir.IntType(16), n, 2), n)
                 product = b.fmul(decoded, load(b, q, j, _FLOAT, n, 4))
                 b.store(b.fadd(b.load(sum_at), product), sum_at)
-            sums.append(_tree(b, b.load(sum_at), n))
+            sums.append(tree(b, b.load(sum_at), n))
         return b.fadd(sums[0], sums[1])
 
     return types.float32(vectors, types.int64, query), build
