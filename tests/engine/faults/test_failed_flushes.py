@@ -1,7 +1,6 @@
 """Flushes that fail, and writes that are interrupted."""
 
 import threading
-import time
 
 import pytest
 
@@ -22,6 +21,7 @@ from tests.engine.faults.small_store import (
     opened,
     refuse,
 )
+from tests.waiting import until
 
 
 @pytest.mark.parametrize("place", ["pack", "column", "log"])
@@ -50,11 +50,14 @@ def test_a_failed_flush_in_a_checkpoint(path, monkeypatch, place):
     ("mode", "way"), [("always", "begun"), ("always", "at the end"), ("interval", "at the end")]
 )
 def test_a_flush_that_fails_poisons_the_writer(path, monkeypatch, mode, way):
-    failing = threading.Event()
+    failing, acknowledged = threading.Event(), threading.Event()
+    if mode == "always":
+        acknowledged.set()  # what fails is the call itself
     real = disk.flush
 
     def flush(fd):
         if failing.is_set():
+            assert acknowledged.wait(60)
             refuse()
         real(fd)
 
@@ -73,11 +76,8 @@ def test_a_flush_that_fails_poisons_the_writer(path, monkeypatch, mode, way):
             fill(agent, 3, 1)
     else:
         fill(agent, 3, 1)  # acknowledged, and lost a moment later
-        commits = agent.engine.files.opened_writer.log._commits
-        for _ in range(500):
-            if commits._failure is not None:
-                break
-            time.sleep(0.01)
+        acknowledged.set()
+        until(lambda: agent.engine.files.opened_writer.log._commits.has_failed)
     failing.clear()
     for call in (lambda: fill(agent, 4, 1), lambda: agent.forget("m0"), agent.checkpoint):
         with pytest.raises(StoreFullError, match="close it and open it again"):
@@ -92,15 +92,20 @@ def test_a_flush_that_fails_poisons_the_writer(path, monkeypatch, mode, way):
 
 
 def test_a_failure_in_the_background_is_told_at_the_latest_when_closing(path, monkeypatch):
+    acknowledged = threading.Event()
+
+    def flush(fd):
+        assert acknowledged.wait(60)
+        refuse()
+
     store = recollex.open(path, embedder=recollex.GivenVectors(D), durability="interval")
     fill(store.agent("a"), 0, 3)
-    monkeypatch.setattr(log, "flush", refuse)
+    written = store.agent("a").engine.files.opened_writer.log
+    written.sync()
+    monkeypatch.setattr(log, "flush", flush)
     fill(store.agent("a"), 3, 1)
-    commits = store.agent("a").engine.files.opened_writer.log._commits
-    for _ in range(500):
-        if commits._failure is not None:
-            break
-        time.sleep(0.01)
+    acknowledged.set()
+    until(lambda: written._commits.has_failed)
     with pytest.raises(StoreFullError, match="could not be made durable"):
         store.close()
     monkeypatch.undo()

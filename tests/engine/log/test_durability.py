@@ -1,11 +1,11 @@
 import errno
 import threading
-import time
 
 import pytest
 
 from recollex_engine.errors import ClosedError, InputError, StoreFullError
 from recollex_engine.log.durability import GroupCommit
+from tests.waiting import until
 
 
 class Disk:
@@ -119,32 +119,34 @@ def test_an_interrupted_flush_is_no_failure():
     commits.close()
 
 
+def flushing():
+    """Return whether there is a thread that flushes in the background."""
+    return any(thread.name == "flush x" for thread in threading.enumerate())
+
+
 def test_interval_flushes_in_the_background_and_its_thread_ends():
     disk = Disk()
+    disk.gate.clear()
     commits = GroupCommit("interval", disk.flush, "x")
     commits.wait(disk.write(commits))
-    assert disk.flushes == 0
-    for _ in range(200):
-        if disk.covered and not any(t.name == "flush x" for t in threading.enumerate()):
-            break
-        time.sleep(0.01)
+    assert disk.covered == []
+    disk.gate.set()
+    until(lambda: disk.covered and not flushing())
     assert disk.covered == [1]
-    assert not any(t.name == "flush x" for t in threading.enumerate())
     disk.write(commits)
     commits.close()
     assert disk.covered == [1, 2]
-    assert not any(t.name == "flush x" for t in threading.enumerate())
+    assert not flushing()
 
 
 def test_a_failure_in_the_background_poisons():
     disk = Disk()
     commits = GroupCommit("interval", disk.flush, "x")
     disk.failure = OSError(errno.EIO, "broken")
+    disk.gate.clear()
     commits.wait(disk.write(commits))
-    for _ in range(200):
-        if disk.flushes and not any(t.name == "flush x" for t in threading.enumerate()):
-            break
-        time.sleep(0.01)
+    disk.gate.set()
+    until(lambda: disk.flushes and not flushing())
     with pytest.raises(StoreFullError):
         commits.wait(1)
     commits.close()
