@@ -17,6 +17,7 @@ class Step:
 
     content: what the model says. pieces: how a stream is cut. cut: a stream ends after so many
     pieces, without an end. wait: seconds before the answer, or before each piece of a stream.
+    gate: waited for, a minute at most, before the answer, or before the last piece of a stream.
     body: sent instead of a chat completion, in bytes.
     """
 
@@ -25,6 +26,7 @@ class Step:
     finish: str = "stop"
     refusal: str | None = None
     wait: float = 0.0
+    gate: threading.Event | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     pieces: Sequence[str] | None = None
@@ -32,6 +34,10 @@ class Step:
     usage: Mapping[str, int] | None = field(
         default_factory=lambda: {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     )
+
+    def pass_gate(self) -> None:
+        if self.gate is not None:
+            self.gate.wait(60)
 
     @property
     def text(self) -> str:
@@ -55,8 +61,6 @@ class Scripted:
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
-    most_at_once: int = 0
-    at_once: int = 0
     left: list[float] = field(default_factory=list)
 
     def prompt(self, number: int = -1) -> str:
@@ -77,22 +81,18 @@ def scripted(script: Script) -> Iterator[Scripted]:
                 number = len(served.asked)
                 served.asked.append(sent)
                 served.headers.append({name.lower(): each for name, each in self.headers.items()})
-                served.at_once += 1
-                served.most_at_once = max(served.most_at_once, served.at_once)
             try:
                 step = script(sent) if callable(script) else script[min(number, len(script) - 1)]
                 self.play(step, sent)
             except (BrokenPipeError, ConnectionResetError):
                 served.left.append(time.monotonic())  # the client gave up
-            finally:
-                with lock:
-                    served.at_once -= 1
 
         def play(self, step: Step, sent: Mapping[str, Any]) -> None:
             if step.status == 200 and step.body is None and sent.get("stream"):
                 self.play_stream(step, sent)
                 return
             time.sleep(step.wait)
+            step.pass_gate()
             body = step.body if step.body is not None else completion(step)
             self.send_response(step.status)
             self.send_header("Content-Type", "application/json")
@@ -107,8 +107,10 @@ def scripted(script: Script) -> Iterator[Scripted]:
             self.send_header("Content-Type", "text/event-stream")
             self.end_headers()
             pieces = step.pieces or [step.text]
-            for piece in pieces[: step.cut]:
+            for number, piece in enumerate(pieces[: step.cut]):
                 time.sleep(step.wait)
+                if number == len(pieces) - 1:
+                    step.pass_gate()
                 self.event(chunk({"content": piece}))
             if step.cut is not None:
                 return
