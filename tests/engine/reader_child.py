@@ -12,7 +12,10 @@ from recollex_engine.state import read_replica as reader
 
 
 def main(folder: str, queries: str, reopen_rows: str) -> None:
-    """Poll the view; report (op, when it was seen) per change, and recalls where asked for."""
+    """Poll the view and report each change; recall where asked for.
+
+    A change is (op, when it was seen, when the last look began that did not see it).
+    """
     reader.REOPEN_ROWS = int(reopen_rows)
     store = recollex.open(folder, read_only=True, embedder=GivenVectors(16))
     agent = store.agent("a")
@@ -24,12 +27,13 @@ def main(folder: str, queries: str, reopen_rows: str) -> None:
     for line in command:
         word, *rest = line.split()
         if word == "poll":  # until the operation is seen; meanwhile note when each one was
-            until, at = int(rest[0]), 0
+            until, at, looked = int(rest[0]), 0, 0
             while at < until:
+                missed, looked = looked, time.monotonic_ns()
                 view = agent.engine.view()
                 if view is not None and view.op > at:
                     at = view.op
-                    seen.append((at, time.monotonic_ns()))
+                    seen.append((at, time.monotonic_ns(), missed))
             print(json.dumps(seen), flush=True)
             seen = []
         elif word == "recall":  # now, or as of a recorded time

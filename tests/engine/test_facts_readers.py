@@ -39,8 +39,8 @@ def test_threads_see_whole_transactions_while_columns_move(store):
         tx.facts.add("right", "holds", 50, id="right")
     failures, done = [], threading.Event()
 
-    def read():
-        random = np.random.default_rng()
+    def read(seed):
+        random = np.random.default_rng(seed)
         while not done.is_set():
             try:
                 found = {
@@ -59,7 +59,7 @@ def test_threads_see_whole_transactions_while_columns_move(store):
                 failures.append(error)
                 return
 
-    threads = [threading.Thread(target=read) for _ in range(3)]
+    threads = [threading.Thread(target=read, args=(seed,)) for seed in range(3)]
     for thread in threads:
         thread.start()
     for step in range(150):
