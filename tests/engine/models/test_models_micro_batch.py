@@ -60,11 +60,11 @@ def test_a_call_larger_than_a_batch_runs_by_itself_and_whole():
 
 
 def test_a_lone_call_does_not_wait():
-    batch = MicroBatch(lambda items: items, most=8, deadline=5.0)
+    batch = MicroBatch(lambda items: items, most=8, deadline=60.0)
     started = time.perf_counter()
     for _ in range(20):
         batch([1])
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 30
 
 
 def test_company_is_waited_for_no_longer_than_the_deadline():
@@ -72,10 +72,11 @@ def test_company_is_waited_for_no_longer_than_the_deadline():
     batch._company = True
     started = time.perf_counter()
     batch([1])
-    assert 0.45 < time.perf_counter() - started < 5
+    assert 0.45 < time.perf_counter() - started < 30
+    batch._deadline = 60.0
     started = time.perf_counter()
     batch([1])  # no other call came: the next does not wait
-    assert time.perf_counter() - started < 0.45
+    assert time.perf_counter() - started < 30
 
 
 def test_an_error_reaches_all_of_its_batch_and_no_other_call():
