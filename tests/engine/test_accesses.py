@@ -1,6 +1,6 @@
 """Access counts: what is counted, when it is written, and what becomes of it."""
 
-import os
+import signal
 import subprocess
 import sys
 import time
@@ -177,21 +177,30 @@ def test_a_forked_child_writes_nothing_of_its_parent(folder, clock):
 
 
 KILLED = """
-import os, sys, time
+import os, sys, threading
 import recollex
+from recollex_engine.state import access_counting as counting
 from tests.engine.one_vector import OneVector
 store = recollex.open(sys.argv[1], embedder=OneVector(), count_accesses=True)
 alice = store.agent("alice")
 alice.retain("Bob likes tea.", id="tea")
+written, done = counting.AccessCounting.write, threading.Event()
+def write(self):
+    counting.EVERY = 3600.0  # what is noted later is not written
+    written(self)
+    done.set()
+counting.AccessCounting.write = write
 alice.recall("tea")
-time.sleep(3)
+assert done.wait(60)
 alice.recall("tea")
 os.kill(os.getpid(), 9)
 """
 
 
 def test_a_kill_loses_at_most_the_last_second(folder):
-    subprocess.run([sys.executable, "-c", KILLED, str(folder)], check=False, env=os.environ)
+    assert access_counting.EVERY == 1
+    child = subprocess.run([sys.executable, "-c", KILLED, str(folder)], check=False)
+    assert child.returncode == -signal.SIGKILL
     with recollex.open(folder, embedder=OneVector()) as store:
         assert store.agent("alice").accesses("tea").returned == 1
 
