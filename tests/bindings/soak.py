@@ -2,8 +2,9 @@
 
 Reader processes do the recalls, and are killed as well. Every client is a process that compares
 each answer with its journal (`soak_client.py`). At the end every acknowledged write is looked up,
-through the server and in the store without it. The server's memory, files, tasks and threads are
-compared with those after the first fifth, when every kind of call has loaded what it needs.
+through the server and in the store without it. First every kind of call is made, so that all has
+been loaded; the server's memory, files, tasks and threads are compared with those after the first
+fifth.
 
 Prints a report as JSON; exits with 1 if anything was wrong.
 """
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +31,8 @@ from tests.bindings.word_vectors import WordVectors
 
 PER_OPERATION = 16_384
 """Bytes of memory that each stored operation may take in each of the server's processes."""
-WARM = 100
-"""Operations after which every kind of call has been made."""
+WARMING, WARM_STEPS = 4, 60
+"""Clients at once, and the steps of each, after which every process has done every kind of call."""
 SLACK = 48 << 20
 """Further bytes that the allocator of each process may keep."""
 READERS = 2
@@ -106,6 +108,7 @@ class Soak:
         self._answer()
 
     def run(self) -> dict[str, Any]:
+        self._warm_up()
         end = time.monotonic() + self.seconds
         warm_at = time.monotonic() + self.seconds / 5
         before: dict[str, Any] | None = None
@@ -120,8 +123,7 @@ class Soak:
                 self._kill_reader()
             if before is None and time.monotonic() > warm_at:
                 now = self._look() | {"operations": self._operations()}
-                whole = now["operations"] >= WARM and len(now["readers"]) == READERS
-                before = now if whole else None
+                before = now if len(now["readers"]) == READERS else None
         for number in self.processes:
             self._end(number)
         time.sleep(SETTLED)
@@ -148,6 +150,20 @@ class Soak:
             "after": after,
             "wrong": self.wrong[:20],
         }
+
+    def _warm_up(self) -> None:
+        """Make every kind of call, however long that takes."""
+
+        def work(number: int) -> None:
+            client = Client(number, self.folder, self.address)
+            for _ in range(WARM_STEPS):
+                client.step()
+            client.agent.checkpoint()
+            client.store.close()
+
+        first = len(self.processes)  # their numbers are no client's
+        with ThreadPoolExecutor(WARMING) as threads:
+            list(threads.map(work, range(first, first + WARMING)))
 
     def _compare(self, before: dict[str, Any], after: dict[str, Any]) -> None:
         allowed = (
