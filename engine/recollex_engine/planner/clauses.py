@@ -29,6 +29,8 @@ _ADJECTIVES = frozenset(["previous", "following", "prior", "preceding", "subsequ
 _SLOTS = frozenset({"who", "how_many", "all", "ask", "first", "last", "nth", "timeline", "those"})
 """A noun after these says what is asked for: "which company", "the first city that"."""
 _FORMER = frozenset({"retired", "resigned", "departed"})
+_STANDING_IN = frozenset({"it", "this", "that", "these", "those", "there"})
+"""After a verb, these stand for what another sentence has named."""
 _ASKING = frozenset({"who", "where", "how_many", "how_often", "how_long", "since_when"})
 
 
@@ -273,6 +275,9 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
     if mention.note:
         clause.notes.append(mention.note)
     wordings = _fitting(mention, kept, place)
+    follows = kept[place + 1 : place + 2]
+    if kept[place].is_verb and any(each.lower in _STANDING_IN for each in follows):
+        raise OutsideError(f"I do not know what {follows[0].text!r} stands for")
     kind = wordings[0].kind
     if kind == "verb":
         subject, given = of_verb(kept, place, wordings[0])
@@ -289,7 +294,6 @@ def _pattern(clause: Clause, kept: Sequence[Token], place: int) -> Pattern:
     asks_where = asked is not None and any(each.cue == "where" for each in kept)
     if asks_where and (asked == SUBJECT or not wordings[0].names_a_place):
         raise OutsideError(f"{wordings[0].predicate} does not say where")
-    follows = kept[place + 1 : place + 2]
     is_noun = wordings[0].is_noun_itself(kept[place].text.lower()) and (
         any(each.cue in ("of", "'s", "as") for each in kept)
         or any(each.is_auxiliary for each in follows)  # "what colour was it"

@@ -165,6 +165,8 @@ OUTSIDE = {
     "Did Ann visit Lisbon and Madrid before Berlin?": "a second name",
     "Did Ann marry Ben before she moved to Paris?": "'she'",
     "Did Ann or Ben work for Acme?": "'or'",
+    "Did Ben meet it?": "'it' stands for",
+    "Whom did Ben meet there?": "'there' stands for",
     "Who was the director of Acme in 2006, Ann or Cleo?": "'or'",
     "Which city did Ann or Ben visit first?": "neither who nor what",
     "Which city did Ann visit first, Madrid or Oslo?": "of Oslo",
