@@ -339,6 +339,8 @@ def _whether(main: Clause, base: Form, both: tuple[str, ...]) -> Form | None:
     if not main.is_asked or base.pattern.asked is not None:
         return None
     unread(main, {*NEUTRAL, "start", "end", *(("both", "and") if len(both) == 2 else ())})
+    if any(" or " in each.text for each in base.times):
+        raise OutsideError("it may ask in which of two years")
     return replace(base, name="whether", both=both)
 
 

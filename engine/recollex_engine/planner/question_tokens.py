@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from recollex_engine.clock import from_micros
+from recollex_engine.dates.calendar_dates import YEAR_AFTER
 from recollex_engine.dates.english_words import MONTHS, SHORT_MONTHS
 from recollex_engine.dates.time_range import TimeRange, find_range
 from recollex_engine.domain.literals import ENTITY, KINDS
@@ -45,6 +46,11 @@ around about circa roughly approximately ca early mid middle late end beginning 
 """
 _ROUGH = frozenset(_ROUGH_WORDS.split())
 """With these words a time is not exact."""
+_AS_OF_A_YEAR = re.compile(r"\bas of(?= \d{4}\b)", re.I)
+_YEARS = re.compile(r"(\w+) (?=\d{4} ?[-\u2013] ?\d{4} ?(?:[.,?;)]|$))")
+"""A word before two years that end a clause."""
+_LED_BY = YEAR_AFTER | {"between", "by"}
+_EITHER = re.compile(r"(\d{4}) or (?:in )?(\d{4})", re.I)
 _REACHING = {
     **dict.fromkeys(("before", "prior"), "before"),
     **dict.fromkeys(("after", "following"), "after"),
@@ -59,7 +65,7 @@ class Token:
 
     name: of the entity, as the view calls it, or a text that is an object. span: of a time, in
     microseconds; reach: "before", "after", "since" or "until" where the time is only a bound, and
-    named: the time itself.
+    named: the time itself; "as of" where what was so then may be meant, or all until then.
     cue: see `cue_words`; number: of an ordinal. lower: the single word. note: what was assumed.
     """
 
@@ -221,7 +227,10 @@ def _covered(place: int, taken: dict[int, tuple[int, Token]]) -> bool:
 
 
 def _mask(text: str, pieces: Sequence[_Piece], taken: dict[int, tuple[int, Token]]) -> str:
-    """Return a text without names, and without ordinals that are no day of a month."""
+    """Return a text without names, and without ordinals that are no day of a month.
+
+    "As of 2006" becomes "in 2006", and a comma sets "2008-2012" off, so that both are times.
+    """
     letters = list(text)
     for first, (after, _) in taken.items():
         for place in range(pieces[first].start, pieces[after - 1].end):
@@ -230,6 +239,11 @@ def _mask(text: str, pieces: Sequence[_Piece], taken: dict[int, tuple[int, Token
         near = {each.text.lower() for each in pieces[max(0, place - 1) : place + 3]}
         if piece.text.lower() in ORDINALS and near.isdisjoint(_NAMES_A_MONTH - {"of"}):
             letters[piece.start : piece.end] = "_" * (piece.end - piece.start)
+    for as_of in _AS_OF_A_YEAR.finditer(text):
+        letters[as_of.start() : as_of.end()] = "in".rjust(len(as_of[0]))
+    for years in _YEARS.finditer(text):
+        if years[1].lower() not in _LED_BY:
+            letters[years.end(1)] = ","
     return "".join(letters)
 
 
@@ -254,15 +268,22 @@ def _times(
         if not places or any(_covered(place, taken) for place in places):
             continue
         words = read.text.lower().split()
-        ahead = pieces[places[0] - 1].text.lower() if places[0] else ""
+        first = places[0]
+        ahead = pieces[first - 1].text.lower() if first else ""
+        if ahead == "of" and first > 1 and pieces[first - 2].text.lower() == "as":
+            first, ahead = first - 2, "as of"
+            if any(each.text.lower() in HAVING for each in pieces):
+                continue  # "had she met as of 2006": until then
         several = {"and", "or", ","} & set(words) and words[0] != "between"
+        if (either := _EITHER.fullmatch(read.text)) and int(either[2]) == int(either[1]) + 1:
+            several = set()
         parts = set(re.split(r"[\s-]+", read.text.lower()))  # "mid-2006" has two
         rough = not _ROUGH.isdisjoint(parts) or (
             "winter" in parts and re.search(r"\d{4}", read.text)
         )
         if ahead in _ROUGH or several or rough:
             continue  # not exact, or several times: the words stay unknown
-        reach = _REACHING.get(words[0], "")
+        reach = "as of" if ahead == "as of" else _REACHING.get(words[0], "")
         token = Token(
             "time",
             read.text,
@@ -271,7 +292,7 @@ def _times(
             named=read.named or (read.start, read.end),
             note=_assumed_year(read),
         )
-        found[places[0]] = (places[-1] + 1, token)
+        found[first] = (places[-1] + 1, token)
     return found
 
 

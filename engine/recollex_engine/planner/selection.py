@@ -80,7 +80,10 @@ def picked(chosen: Sequence[Tenure], pick: str, number: int) -> list[Tenure]:
 def bounded(chosen: list[Tenure], form: Form, view: FactView, now: int) -> list[Tenure]:
     """Return the facts within the times of a form."""
     for time in form.times:
-        chosen = _at_edge(chosen, time, form.edge) if form.edge else _within(chosen, time, now)
+        if time.reach == "as of":
+            chosen = _as_of(chosen, time, form)
+        else:
+            chosen = _at_edge(chosen, time, form.edge) if form.edge else _within(chosen, time, now)
     if form.edge == "end" and not form.times:
         return _ended(chosen, now)
     if not form.edge and form.name != "count":
@@ -122,6 +125,15 @@ def check_state(known: list[Tenure], chosen: list[Tenure], form: Form) -> None:
 def is_point(tenure: Tenure) -> bool:
     """Return whether a fact names one day, month or year, in which something was done."""
     return tenure.begins != "moment" and tenure.beginning == tenure.ending
+
+
+def _as_of(chosen: list[Tenure], time: Token, form: Form) -> list[Tenure]:
+    """Return the facts that held at a time, all of it. Raises `OutsideError` for what was done."""
+    if form.edge or any(map(is_point, chosen)):
+        raise OutsideError(f"it may ask for what was done until {time.text!r}")
+    held = held_in(chosen, time.span)
+    _check_touching(held, time.span, "what it asks about")
+    return held
 
 
 def _within(chosen: list[Tenure], time: Token, now: int) -> list[Tenure]:
@@ -201,7 +213,7 @@ def anchored(chosen: list[Tenure], form: Form, view: FactView) -> list[Tenure]:
             raise OutsideError("the time of the event that it counts from is not recorded")
         held = held_in(chosen, span)
         if anchor.edge or is_point(event):
-            _check_touching(held, span)
+            _check_touching(held, span, "the event that it counts from")
         return held
     if event.start == OPEN_START:
         raise OutsideError("the start of the event that it counts from is not recorded")
@@ -255,8 +267,8 @@ def _periods(tenure: Tenure, edge: str) -> tuple[tuple[int, int], tuple[int, int
     return tenure.beginning, tenure.ending
 
 
-def _check_touching(held: list[Tenure], span: tuple[int, int]) -> None:
-    """Raise `OutsideError` if some began or ended within the period of an event.
+def _check_touching(held: list[Tenure], span: tuple[int, int], named: str) -> None:
+    """Raise `OutsideError` if some began or ended within a period, that of an event as a rule.
 
     Of an event in 2004 it is not known whether it was before or after 15 June 2004. What is known
     by the same period, the year 2004, is taken for being at the same time.
@@ -269,7 +281,7 @@ def _check_touching(held: list[Tenure], span: tuple[int, int]) -> None:
             if is_clear and unit in ("day", "moment"):
                 continue  # it began at the first moment of the period, or before
             if span[0] <= period[0] and period[1] <= span[1] and period != span:
-                raise OutsideError("the event that it counts from is not known precisely enough")
+                raise OutsideError(f"{named} is not known precisely enough")
 
 
 def _check_through(rest: list[Tenure], event: Tenure, edge: str, is_before: bool) -> None:
