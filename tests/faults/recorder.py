@@ -9,7 +9,6 @@ byte; `recording` asserts that.
 """
 
 import contextlib
-import errno
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -377,6 +376,3 @@ def recording(root: Path) -> Iterator[Recording]:
 def refusal(number: int) -> OSError:
     """Return an error to raise at a call, for `Recording.fails_at`."""
     return OSError(number, os.strerror(number))
-
-
-REFUSALS = (errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EACCES, errno.EROFS, errno.EINTR)

@@ -114,6 +114,6 @@ def _print_recall(found: recollex.Recall, arguments: Arguments) -> None:
         query = printable(arguments.query)
         say(f"{arguments.agent} remembers nothing that bears on {query!r}{among}")
     else:
-        print(recall_table(found, arguments.top, explain=arguments.explain))
+        print(recall_table(found, arguments.top))
     print(f"\n{summary_lines(found)}\n")
     print(stage_table(found.trace))

@@ -13,12 +13,12 @@ _DATES = 5
 """The most dates of the other times at which a memory was told."""
 
 
-def recall_table(recall: recollex.Recall, top: int, explain: bool = False) -> str:
+def recall_table(recall: recollex.Recall, top: int) -> str:
     """Return the best ``top`` memories: rank, date, speaker or network, text, and the arms.
 
     If a long memory was found by a passage, that passage is shown. Of a memory that was told
-    several times, the number and the other dates follow. ``explain`` adds each arm's score to its
-    rank.
+    several times, the number and the other dates follow. An arm's score follows its rank if the
+    recall was explained.
     """
     width = terminal_width()
     blocks = []

@@ -31,7 +31,7 @@ from recollex_engine.clock import to_micros
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.metadata_conditions import read_where
 from recollex_engine.domain.question import MAX_QUERY, Question
-from recollex_engine.domain.schema import DRAWN, NETWORKS
+from recollex_engine.domain.schema import DRAWN
 from recollex_engine.domain.trust import LEVELS
 from recollex_engine.errors import LanguageModelError
 from recollex_engine.llm.language_model import LanguageModel
@@ -241,8 +241,3 @@ def _cannot_both_be(one: Claim, other: Claim) -> bool:
 def outranks(known: Memory, new: DrawnFact) -> bool:
     """Return whether a known fact is trusted more than a new one, which must not change it."""
     return LEVELS.index(known.trust) > new.statement.trust
-
-
-def network_of(memory: Memory) -> int:
-    """Return the number of a memory's network."""
-    return NETWORKS.index(memory.network)

@@ -105,7 +105,7 @@ def _turned(pattern: Pattern, view: FactView) -> Pattern:
 
 def _which(form: Form, view: FactView, now: int) -> Found:
     known = matching(form.pattern, view)
-    chosen = bounded(known, form, view, now)
+    chosen = bounded(known, form, now)
     check_state(known, chosen, form)
     if form.anchor is not None:
         chosen = anchored(chosen, form, view)
@@ -156,7 +156,7 @@ def _meant(form: Form, view: FactView, now: int) -> list[Tenure]:
     """Return the facts whose time is asked for: of those within its times, the picked ones."""
     chosen = matching(form.pattern, view)
     if form.times:
-        chosen = bounded(chosen, form, view, now)
+        chosen = bounded(chosen, form, now)
     return picked(chosen, form.pick, form.number)
 
 
@@ -199,7 +199,7 @@ def _edge(tenure: Tenure, edge: str) -> str:
 
 def _count(form: Form, view: FactView, now: int) -> Found:
     known = matching(form.pattern, view)
-    chosen = bounded(known, form, view, now)
+    chosen = bounded(known, form, now)
     if form.anchor is not None:
         chosen = anchored(chosen, form, view)
     facts = tuple(each.fact for each in tenures.by_start(chosen))
@@ -240,7 +240,7 @@ def _duration(form: Form, view: FactView, now: int) -> Found:
 
 def _timeline(form: Form, view: FactView, now: int) -> Found:
     known = matching(form.pattern, view)
-    chosen = bounded(known, form, view, now)
+    chosen = bounded(known, form, now)
     if form.anchor is not None:
         chosen = anchored(chosen, form, view)
     check_order(chosen)
@@ -257,7 +257,7 @@ def _timeline(form: Form, view: FactView, now: int) -> Found:
 
 def _happened(form: Form, view: FactView, now: int) -> Found:
     known = matching(form.pattern, view, [each.span for each in form.times])
-    chosen = picked(bounded(known, form, view, now), form.pick, form.number)
+    chosen = picked(bounded(known, form, now), form.pick, form.number)
     ordered = tenures.by_start(each for each in chosen if each.start != OPEN_START)
     names_subject = form.pattern.subject is None
     told = [f"{each.subject} {_said(each)}" if names_subject else _said(each) for each in ordered]
@@ -294,8 +294,7 @@ def _passed(tenure: Tenure, edge: str, form: Form, now: int) -> tuple[int, Unit]
     if at > now:
         raise OutsideError(f"its {edge} is still to come")
     unit: Unit = form.unit or ("day" if named == "moment" else named)
-    order = ("year", "month", "week", "day", "moment")
-    if order.index(unit) > order.index(named):
+    if tenures.is_finer(unit, named):
         raise OutsideError(f"its {edge} is only known by the {named}")
     first = tenures.period_start(tenure.last if edge == "end" else at, named)
     return tenures.elapsed(first, tenures.period_start(now, named), unit), unit
@@ -307,7 +306,7 @@ def _whether(form: Form, view: FactView, now: int) -> Found:
         return Found((), "", (), form.notes)
     if form.anchor is not None:
         return _whether_beside(form, known[0], view)
-    chosen = [bounded(each, form, view, now) for each in known]
+    chosen = [bounded(each, form, now) for each in known]
     for all_of, some in zip(known, chosen, strict=True):
         check_state(all_of, some, form)
     if form.is_present and not form.times:

@@ -130,10 +130,8 @@ def _end_of_clause(tokens: Sequence[Token], place: int, opens: bool) -> int:
     return len(tokens)
 
 
-def read_clause(
-    tokens: Sequence[Token], marker: str = "", inherits: Clause | None = None
-) -> Clause:
-    """Return what a clause says; ``inherits``: the clause that it may leave something to."""
+def read_clause(tokens: Sequence[Token], marker: str = "") -> Clause:
+    """Return what a clause says; ``marker``: the cue that makes it subordinate."""
     clause = Clause(marker=marker)
     kept = _without_choices(clause, [each for each in tokens if each.cue not in (",", ".")])
     for place, token in enumerate(kept):

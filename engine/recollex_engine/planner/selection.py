@@ -77,13 +77,13 @@ def picked(chosen: Sequence[Tenure], pick: str, number: int) -> list[Tenure]:
     return [found]
 
 
-def bounded(chosen: list[Tenure], form: Form, view: FactView, now: int) -> list[Tenure]:
+def bounded(chosen: list[Tenure], form: Form, now: int) -> list[Tenure]:
     """Return the facts within the times of a form."""
     for time in form.times:
         if time.reach == "as of":
             chosen = _as_of(chosen, time, form)
         else:
-            chosen = _at_edge(chosen, time, form.edge) if form.edge else _within(chosen, time, now)
+            chosen = _at_edge(chosen, time, form.edge) if form.edge else _within(chosen, time)
     if form.edge == "end" and not form.times:
         return _ended(chosen, now)
     if not form.edge and form.name != "count":
@@ -136,7 +136,7 @@ def _as_of(chosen: list[Tenure], time: Token, form: Form) -> list[Tenure]:
     return held
 
 
-def _within(chosen: list[Tenure], time: Token, now: int) -> list[Tenure]:
+def _within(chosen: list[Tenure], time: Token) -> list[Tenure]:
     start, end = time.span
     if not time.reach:
         return held_in(chosen, time.span)

@@ -21,7 +21,7 @@ from recollex_engine.domain.said_precision import Unit, said_units
 from recollex_engine.domain.surfaces import object_text
 from recollex_engine.facts.facts import Fact
 
-COARSEST: tuple[Unit, ...] = ("year", "month", "day", "moment")
+FINEST_LAST: tuple[Unit, ...] = ("year", "month", "week", "day", "moment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +221,7 @@ def between(start: int, end: int, unit: Unit, named: Unit = "moment") -> int | N
     >>> between(0, 31 * DAY, "month"), between(0, 32 * DAY, "month"), between(0, 32 * DAY, "day")
     (1, None, 32)
     """
-    order = ("year", "month", "week", "day", "moment")
-    if order.index(unit) > order.index(named):
+    if is_finer(unit, named):
         return None
     if unit in ("day", "week"):
         size = DAY * (7 if unit == "week" else 1)
@@ -234,6 +233,11 @@ def between(start: int, end: int, unit: Unit, named: Unit = "moment") -> int | N
     if unit == "month":
         return months
     return None if months % 12 else months // 12
+
+
+def is_finer(unit: Unit, other: Unit) -> bool:
+    """Return whether a unit is shorter than another one: what is known by the other has none."""
+    return FINEST_LAST.index(unit) > FINEST_LAST.index(other)
 
 
 def elapsed(start: int, end: int, unit: Unit) -> int:

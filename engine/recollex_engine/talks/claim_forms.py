@@ -83,7 +83,6 @@ class Form:
 _I = r"(?P<s>I|[Ww]e)"
 _PERSON = rf"(?P<s>I|[Ww]e|[Hh]e|[Ss]he|[Tt]hey|[Mm]y [\w'-]+(?: [\w'-]+)?|{NAME})"
 _THING = r"(?P<s>(?:[Mm]y|[Oo]ur|[Tt]he|[Tt]his|[Tt]hat) [\w'&-]+(?: [\w'&-]+){0,6}?)"
-_NAMED_THING = rf"(?:{_THING}|(?P<n>{NAME}'s [\w ]+?))"
 _PRONOUN_OR_THING = (
     r"(?P<s>[Ii]t|[Tt]hat|[Tt]his|[Tt]hey|[Hh]e|[Ss]he"
     rf"|(?:[Mm]y|[Oo]ur|[Tt]he|[Tt]his|[Tt]hat) [\w'&-]+(?: [\w'&-]+){{0,6}}?|{NAME}'s [\w -]+?)"

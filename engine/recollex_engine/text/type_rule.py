@@ -6,7 +6,6 @@ nothing of it is `OTHER`.
 """
 
 import re
-from collections.abc import Callable
 
 from recollex_engine.text.entity_types import (
     CONCEPT,
@@ -31,9 +30,6 @@ from recollex_engine.text.typed_words import (
     PRODUCTS,
     RELATIVES,
 )
-
-FindType = Callable[[str, str], EntityType]
-"""Returns the type of a name in a text."""
 
 _REACH = 40
 """Characters before and after a name that are looked at."""
