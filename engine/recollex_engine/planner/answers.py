@@ -197,11 +197,14 @@ def _edge(tenure: Tenure, edge: str) -> str:
     return tenures.spelled(at, tenure.ends)
 
 
+def _chosen(form: Form, view: FactView, now: int) -> list[Tenure]:
+    """Return the facts within a form's times, before or after its event."""
+    chosen = bounded(matching(form.pattern, view), form, now)
+    return chosen if form.anchor is None else anchored(chosen, form, view)
+
+
 def _count(form: Form, view: FactView, now: int) -> Found:
-    known = matching(form.pattern, view)
-    chosen = bounded(known, form, now)
-    if form.anchor is not None:
-        chosen = anchored(chosen, form, view)
+    chosen = _chosen(form, view, now)
     facts = tuple(each.fact for each in tenures.by_start(chosen))
     if form.repeats:
         return Found((len(chosen),), str(len(chosen)), facts, form.notes)
@@ -239,10 +242,7 @@ def _duration(form: Form, view: FactView, now: int) -> Found:
 
 
 def _timeline(form: Form, view: FactView, now: int) -> Found:
-    known = matching(form.pattern, view)
-    chosen = bounded(known, form, now)
-    if form.anchor is not None:
-        chosen = anchored(chosen, form, view)
+    chosen = _chosen(form, view, now)
     check_order(chosen)
     ordered = tenures.by_start(chosen)
     part = part_of(form)

@@ -72,7 +72,7 @@ def is_question_when(tokens: Sequence[Token]) -> bool:
     if asks is None:
         return True
     between = tokens[asks + 1 : places[0]]
-    return all(each.cue == "" and each.kind == "cue" for each in between)
+    return all(each.is_filler for each in between)
 
 
 def split(tokens: Sequence[Token]) -> tuple[list[Token], list[tuple[Token, list[Token]]]]:
@@ -101,17 +101,22 @@ def _begins_clause(tokens: Sequence[Token], place: int, asks_when: bool) -> bool
         return not asks_when
     if token.cue not in MARKERS or token.lower in _ADVERBS:
         return False
-    following = [each for each in tokens[place + 1 :] if each.cue != "" or each.kind != "cue"]
+    following = [each for each in tokens[place + 1 :] if not each.is_filler]
     if not following or (token.cue == "during" and following[0].kind == "time"):
         return False
     return not (token.lower in _ADJECTIVES and following[0].kind in ("predicate", "unknown"))
 
 
+def _after_fillers(tokens: Sequence[Token], place: int) -> int:
+    """Return the first place from ``place`` on that holds no word without an effect."""
+    while place < len(tokens) and tokens[place].is_filler:
+        place += 1
+    return place
+
+
 def _end_of_clause(tokens: Sequence[Token], place: int, opens: bool) -> int:
     """Return the token after a clause that begins at ``place``."""
-    first = place + 1
-    while first < len(tokens) and tokens[first].cue == "" and tokens[first].kind == "cue":
-        first += 1
+    first = _after_fillers(tokens, place + 1)
     if not opens and first < len(tokens) and tokens[first].kind == "name":
         after = first + 1
         while after + 1 < len(tokens) and tokens[after].cue == "and":
@@ -224,9 +229,7 @@ def _check_places(kept: Sequence[Token]) -> None:
 def _without_choices(clause: Clause, kept: list[Token]) -> list[Token]:
     """Take the names of "Ann or Ben" out of a clause; "or" stays, so that its form must read it."""
     place = next((i for i, each in enumerate(kept) if each.cue == "or"), len(kept))
-    after = place + 1
-    while after < len(kept) and kept[after].cue == "" and kept[after].kind == "cue":
-        after += 1
+    after = _after_fillers(kept, place + 1)
     first = place
     while first and kept[first - 1].kind == "name":
         first -= 1

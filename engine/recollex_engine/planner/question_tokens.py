@@ -88,6 +88,11 @@ class Token:
         return self.kind == "cue" and self.lower in AUXILIARIES
 
     @property
+    def is_filler(self) -> bool:
+        """Whether it is a word without an effect, such as "the"."""
+        return self.kind == "cue" and self.cue == ""
+
+    @property
     def is_verb(self) -> bool:
         """Whether it names a predicate that is a verb, such as "lives in"."""
         return self.mention is not None and self.mention.wordings[0].kind == "verb"
