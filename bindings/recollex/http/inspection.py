@@ -12,14 +12,12 @@ import orjson
 from recollex.api.proxies import Method
 from recollex.http import responses
 from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
-from recollex.http.schema import AGENT, ID, OF_AGENT, flag, moment, text, whole
+from recollex.http.schema import AS_RECORDED, OF_AGENT, OF_MEMORY, flag, moment, text, whole
 from recollex.server.metrics_snapshot import parse_metrics
 from recollex.server.metrics_summary import summary
 from recollex.studio import reads
 
-_AS_RECORDED = moment("As if asked at this time, whatever was told since.")
 _AS_WORLD = moment("Only what was so at this time of the world.")
-_OF_MEMORY = {"agent_id": AGENT, "memory_id": ID}
 _WHOLE: dict[str, object] = {"type": "integer"}
 _OBJECT: dict[str, object] = {"type": "object", "additionalProperties": True}
 _CLOCK = responses.record(
@@ -133,7 +131,7 @@ ENDPOINTS = (
             "before": whole(1, 2**53, "The number of the last one of the page before."),
             "limit": whole(1, 1000, default=50),
             "op": text(about='A kind of operation, such as "forget".'),
-            "as_recorded": _AS_RECORDED,
+            "as_recorded": AS_RECORDED,
         },
         group="agents",
     ),
@@ -166,7 +164,7 @@ ENDPOINTS = (
         query={
             "query": text(1000, "Draw what a recall of it packs."),
             "limit": whole(1, 5000, "Facts and events, and memories.", default=400),
-            "as_recorded": _AS_RECORDED,
+            "as_recorded": AS_RECORDED,
         },
         about="The newest facts, events and memories, or what a recall of query packs.",
         group="facts",
@@ -178,10 +176,10 @@ ENDPOINTS = (
         "List the memories next to one in the graph",
         _read(reads.NEIGHBOURS),
         _NEAR,
-        parameters=_OF_MEMORY,
+        parameters=OF_MEMORY,
         query={
             "limit": whole(1, 100, "Of each list.", default=10),
-            "as_recorded": _AS_RECORDED,
+            "as_recorded": AS_RECORDED,
             "as_world": _AS_WORLD,
         },
         unknown=True,
@@ -194,8 +192,8 @@ ENDPOINTS = (
         "Say who wrote each version of a memory, and why",
         _read(reads.ORIGINS),
         responses.listing("entries", responses.reference("LogEntry")),
-        parameters=_OF_MEMORY,
-        query={"as_recorded": _AS_RECORDED},
+        parameters=OF_MEMORY,
+        query={"as_recorded": AS_RECORDED},
         unknown=True,
         about="The entries of the log that recorded its newest 20 versions, oldest first.",
     ),

@@ -12,10 +12,12 @@ from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.filters import FILTERS
 from recollex.http.schema import (
     AGENT,
+    AS_RECORDED,
     BUDGET,
     ID,
     NETWORK,
     OF_AGENT,
+    OF_MEMORY,
     QUERY,
     VECTOR,
     Schema,
@@ -55,17 +57,16 @@ _QUESTION: Mapping[str, Schema] = {
     "pack": one_of("subgraph", about="Add events, facts and their evidence."),
     "kinds": listed(one_of(*KINDS), "What to search: memories, or others in hits.", 1, 4),
 }
-_AS_RECORDED = moment("As if asked at this time, whatever was told since.")
 SEARCH_AT = members(_QUESTION, ("query",))
-SEARCH_OF_AGENT = members({**_QUESTION, "as_recorded": _AS_RECORDED}, ("query",))
+SEARCH_OF_AGENT = members({**_QUESTION, "as_recorded": AS_RECORDED}, ("query",))
 SEARCH = members(
-    {"agent_id": AGENT, **_QUESTION, "as_recorded": _AS_RECORDED}, ("agent_id", "query")
+    {"agent_id": AGENT, **_QUESTION, "as_recorded": AS_RECORDED}, ("agent_id", "query")
 )
 SEARCH_TOGETHER = members(
     {
         "agents": listed(AGENT, "The agents.", 1, MOST_AGENTS),
         **{name: each for name, each in _QUESTION.items() if name not in ("pack", "kinds")},
-        "as_recorded": _AS_RECORDED,
+        "as_recorded": AS_RECORDED,
     },
     ("agents", "query"),
 )
@@ -171,8 +172,7 @@ async def erase(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("erase", request.agent, arguments, Erasure.to_dict)
 
 
-_OF_MEMORY = {"agent_id": AGENT, "memory_id": ID}
-_CUT = {"as_recorded": _AS_RECORDED}
+_CUT = {"as_recorded": AS_RECORDED}
 
 ENDPOINTS = (
     Endpoint(
@@ -212,7 +212,7 @@ ENDPOINTS = (
         "Search what an agent knew at a time",
         search,
         responses.reference("Recall"),
-        parameters={"agent_id": AGENT, "time": _AS_RECORDED},
+        parameters={"agent_id": AGENT, "time": AS_RECORDED},
         body=SEARCH_AT,
         about="Nothing that was told later has any part in it, not even in a score.",
     ),
@@ -238,7 +238,7 @@ ENDPOINTS = (
         "Get one memory",
         look_up,
         responses.reference("Memory"),
-        parameters=_OF_MEMORY,
+        parameters=OF_MEMORY,
         query=_CUT,
         unknown=True,
     ),
@@ -249,7 +249,7 @@ ENDPOINTS = (
         "Get every version of a memory, oldest first",
         versions,
         responses.listing("memories", responses.reference("Memory")),
-        parameters=_OF_MEMORY,
+        parameters=OF_MEMORY,
         query=_CUT,
         unknown=True,
     ),
@@ -260,7 +260,7 @@ ENDPOINTS = (
         "Forget a memory",
         forget,
         responses.DONE,
-        parameters=_OF_MEMORY,
+        parameters=OF_MEMORY,
         query={"by": text(about="Who forgets it."), "why": text(about="The reason.")},
         unknown=True,
         about="Earlier cuts still hold it.",

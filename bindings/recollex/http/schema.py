@@ -93,6 +93,9 @@ AGENT = text(MAX_AGENT, "Whose memory.", example="user123")
 OF_AGENT = {"agent_id": AGENT}
 """The parameters of a path that names an agent alone."""
 ID = text(about="A memory's id.")
+OF_MEMORY = {"agent_id": AGENT, "memory_id": ID}
+"""The parameters of a path that names a memory."""
+AS_RECORDED = moment("As if asked at this time, whatever was told since.")
 NETWORK = one_of(*NETWORKS)
 ROLE = one_of(*(role for role in ROLES if role))
 SOURCE = text(MAX_SOURCE, "Where it comes from: user, assistant, tool, web or a word of your own.")

