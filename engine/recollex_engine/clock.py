@@ -1,7 +1,7 @@
 """Times as int64 microseconds UTC: the clock, and conversion from and to datetime."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 from recollex_engine.errors import InputError
@@ -11,10 +11,10 @@ DAY = 86_400 * SECOND
 OPEN_END = 2**63 - 1
 """Stands for the end of an interval that has no end."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
-_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+_FIRST = (datetime.min.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
+_LAST = (datetime.max.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
 
 Clock = Callable[[], int]
 """Returns the present in microseconds UTC. Tests and imports give a store a clock of their own."""
@@ -42,7 +42,7 @@ def to_micros(value: Moment, name: str) -> int:
     86400000000
     """
     if type(value) is datetime and value.tzinfo is UTC:  # as most are: never beyond the calendar
-        return (value - _EPOCH) // _MICROSECOND
+        return (value - EPOCH) // MICROSECOND
     written = value if isinstance(value, str) else None
     if written is not None:
         try:
@@ -61,13 +61,22 @@ def to_micros(value: Moment, name: str) -> int:
         raise InputError(
             f"{name} has no time zone: {value.isoformat()}; write {repair} if it is UTC"
         )
-    micros = (value - _EPOCH) // _MICROSECOND
+    micros = (value - EPOCH) // MICROSECOND
     if not _FIRST <= micros <= _LAST:
         raise InputError(
             f"{name} must lie between {from_micros(_FIRST)} and {from_micros(_LAST)} in UTC, got "
             f"{value.isoformat()}: its zone takes it beyond the calendar"
         )
     return micros
+
+
+def iso_moments(moments: Iterable[datetime | None]) -> list[str | None]:
+    """Return moments in ISO 8601; None stays None.
+
+    >>> iso_moments([datetime(1970, 1, 2, tzinfo=UTC), None])
+    ['1970-01-02T00:00:00+00:00', None]
+    """
+    return [None if moment is None else moment.isoformat() for moment in moments]
 
 
 def from_micros(value: int) -> datetime:
@@ -77,6 +86,6 @@ def from_micros(value: int) -> datetime:
     '1970-01-02T00:00:00+00:00'
     """
     try:
-        return _EPOCH + _MICROSECOND * int(value)
+        return EPOCH + MICROSECOND * int(value)
     except OverflowError:
         return (datetime.max if value > 0 else datetime.min).replace(tzinfo=UTC)

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex.wire.records import ALL, name_of, read_record, record
-from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.clock import EPOCH, MICROSECOND, from_micros, to_micros
 from recollex_engine.domain.zones import in_zone, zone_of
 from recollex_engine.errors import InputError, ProtocolError
 
@@ -43,8 +43,6 @@ _ExtType = msgpack.ExtType
 _UINT32 = struct.Struct(">I")
 _KINDS = {np.dtype(f"<f{kind}"): str(kind).encode() for kind in (2, 4, 8)}
 _DTYPES: dict[int, np.dtype[Any]] = {kind[0]: dtype for dtype, kind in _KINDS.items()}
-_MICROSECOND = timedelta(microseconds=1)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RECORD_HEAD = struct.Struct(">BIb")
 _TWO = bytes((0x92,))
 _RECALL = bytes((0xA6,)) + b"Recall"
@@ -153,7 +151,7 @@ class Decoder:
             self._inflated += len(found)
             return _array(found)
         if code == DURATION:
-            return _MICROSECOND * _INT64.unpack(data)[0]
+            return MICROSECOND * _INT64.unpack(data)[0]
         raise ProtocolError(f"extension types are -1 and 1 to 5, got {code}")
 
     def _record(self, data: bytes) -> Any:
@@ -200,7 +198,7 @@ def _default(deflate: bool) -> Callable[[object], Any]:
 
     def default(value: object) -> Any:
         if type(value) is datetime and value.tzinfo is UTC:  # as most are, at half of the cost
-            return _new(_ExtType, (MOMENT, _pack_int64((value - _EPOCH) // _MICROSECOND)))
+            return _new(_ExtType, (MOMENT, _pack_int64((value - EPOCH) // MICROSECOND)))
         return _extended(value, default, deflate)
 
     return default
@@ -256,7 +254,7 @@ def _extended(value: Any, default: Callable[[object], Any], deflate: bool) -> An
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, timedelta):
-        return _extension(DURATION, _INT64.pack(value // _MICROSECOND))
+        return _extension(DURATION, _INT64.pack(value // MICROSECOND))
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Sequence | Iterator):

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollex_engine.clock import OPEN_END
+from recollex_engine.clock import OPEN_END, iso_moments
 from recollex_engine.domain.fact_schema import RELATIONS, TARGETS
 from recollex_engine.domain.intervals import OPEN_START, to_moments
 from recollex_engine.domain.literals import ENTITY, Mention
@@ -125,13 +125,7 @@ class _Drawing:
         }
 
     def _versions(self, kind: str, key: int) -> list[int]:
-        found = []
-        version = self.facts.version_of(key, kind)
-        previous = self.facts.data(f"{kind}_previous")
-        while version is not None and version != NONE:
-            found.append(version)
-            version = previous[version]
-        return found[::-1]
+        return self.facts.versions_up_to(self.facts.version_of(key, kind), kind)
 
     def _recorded(self, kind: str, version: int) -> dict[str, int | None]:
         start, end = self.facts.recorded(version, kind)
@@ -218,7 +212,7 @@ class _Drawing:
                     "participants": [{"entity": who, "role": role} for who, role in who],
                     "said": {
                         "status": label(facts.data("event_status")[version]),
-                        "span": [None if each is None else each.isoformat() for each in span],
+                        "span": iso_moments(span),
                         "by": by,
                         "why": why,
                     },

@@ -18,6 +18,7 @@ from typing import Protocol
 
 from recollex_engine.errors import CorruptError, InputError, LockedError, StoreFullError
 from recollex_engine.storage.disk import (
+    REFUSED,
     FileSink,
     flush_file,
     flush_folder,
@@ -30,7 +31,6 @@ _LOCK = "LOCK"
 _THREADS = 8
 _MOST_PENDING = 8 * _THREADS
 _LOCK_SECONDS = 600.0  # a sweep of many objects takes minutes
-_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 Data = Callable[[], bytes]
@@ -138,7 +138,7 @@ class FolderTarget:
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
         except OSError as error:
-            if error.errno in _REFUSED:
+            if error.errno in REFUSED:
                 raise InputError(f"{path} cannot be read: {error.strerror}") from error
             raise CorruptError(path, "a file that can be read", error.strerror) from error
 
@@ -268,11 +268,11 @@ class FolderTarget:
         try:
             yield
         except StoreFullError as error:
-            if error.errno in _REFUSED:
+            if error.errno in REFUSED:
                 raise self._refusal(error.strerror) from error
             raise
         except OSError as error:
-            if error.errno in (*_REFUSED, errno.ENOTDIR):
+            if error.errno in (*REFUSED, errno.ENOTDIR):
                 raise self._refusal(error.strerror) from error
             raise store_full(error, self.folder, "write the backup") from error
 

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-_MONTH_NAMES = (
-    "january february march april may june july august september october november december"
-)
-_WEEKDAY_NAMES = "monday tuesday wednesday thursday friday saturday sunday"
+from recollex_engine.dates.english_words import MONTHS
+from recollex_engine.dates.periods import WEEKDAY_NAMES
 
 # Words that tell a language from English; a word of both languages is in neither list.
 _FUNCTION_WORDS = {
@@ -137,8 +135,8 @@ def vocabulary(code: str) -> Vocabulary:
     spaced = not info.get("no_word_spacing")
     names = _NUMERALS.get(code, "").split()
     numerals = {name: str(n) for n, name in enumerate(names, 1)} | _MORE_NUMERALS.get(code, {})
-    months = [name for key in _MONTH_NAMES.split() for name in info[key]]
-    weekdays = [name for key in _WEEKDAY_NAMES.split() for name in info[key]]
+    months = [name for key in MONTHS for name in info[key]]
+    weekdays = [name for key in WEEKDAY_NAMES for name in info[key]]
     phrases = [
         phrase
         for meaning, several in info["relative-type"].items()

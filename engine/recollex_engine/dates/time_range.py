@@ -35,10 +35,11 @@ What the words mean (as in TEMPR 3.1.4 and Memora 3.1.4 where these define it):
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 
+from recollex_engine.clock import EPOCH, MICROSECOND
 from recollex_engine.dates.clock_times import ClockTimeParser
 from recollex_engine.dates.english_words import Tokens
 from recollex_engine.dates.expression_parser import Looking
@@ -46,13 +47,11 @@ from recollex_engine.dates.scanner import Scanner, TimeMatch
 from recollex_engine.dates.tense import QuestionTense, speaks_of_future
 from recollex_engine.dates.time_words import may_hold_a_time
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LOCAL_EPOCH = datetime(1970, 1, 1)
-_MICROSECOND = timedelta(microseconds=1)
 
-EARLIEST = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+EARLIEST = (datetime(1, 1, 1, tzinfo=UTC) - EPOCH) // MICROSECOND
 """The start of a range without a start, such as "before 2020"."""
-LATEST = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // _MICROSECOND
+LATEST = (datetime(9999, 12, 31, tzinfo=UTC) - EPOCH) // MICROSECOND
 """The end of a range that begins after now and has no end."""
 KEPT = 512
 """Number of recent questions whose tokens are kept."""
@@ -222,8 +221,8 @@ def local_time(at_us: int, tz: tzinfo) -> datetime | None:
     """Return a moment as a naive local time, None outside the years 1 to 9999."""
     try:
         if tz is UTC:
-            return _LOCAL_EPOCH + timedelta(microseconds=at_us)
-        return (_EPOCH + timedelta(microseconds=at_us)).astimezone(tz).replace(tzinfo=None)
+            return _LOCAL_EPOCH + at_us * MICROSECOND
+        return (EPOCH + at_us * MICROSECOND).astimezone(tz).replace(tzinfo=None)
     except OverflowError:
         return None
 
@@ -233,4 +232,4 @@ def utc_micros(local: datetime, tz: tzinfo) -> int:
     if tz is UTC:
         since = local - _LOCAL_EPOCH
         return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
-    return (local.replace(tzinfo=tz) - _EPOCH) // _MICROSECOND
+    return (local.replace(tzinfo=tz) - EPOCH) // MICROSECOND

@@ -14,7 +14,7 @@ an interval is written as its end.
 
 from datetime import UTC, datetime, timedelta
 
-from recollex_engine.clock import from_micros
+from recollex_engine.clock import MICROSECOND, from_micros
 from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.said_precision import Unit, said_units
 
@@ -25,7 +25,6 @@ _INSTANT = timedelta(seconds=1)
 _INSIDE = {"year": timedelta(days=182), "month": timedelta(days=14), "day": timedelta(hours=12)}
 """How far within a period its middle is: the date there is the same in every zone."""
 _LONGEST = {"year": timedelta(366), "month": timedelta(31), "day": timedelta(1)}
-_TICK = timedelta(microseconds=1)
 
 
 def precision_note(start: str | None, end: str | None) -> str | None:
@@ -70,7 +69,9 @@ def qualifiers(
         )
     if end is not None:
         found[END] = (
-            _plain(end, end - _TICK) if ends == "moment" else _dated(end - _INSIDE[ends], ends)
+            _plain(end, end - MICROSECOND)
+            if ends == "moment"
+            else _dated(end - _INSIDE[ends], ends)
         )
     return found
 
@@ -106,7 +107,7 @@ def whole_period(start: datetime, end: datetime) -> str | None:
     >>> whole_period(datetime(2002, 2, 1, tzinfo=UTC), datetime(2002, 3, 1, tzinfo=UTC))
     'month'
     """
-    first, last = start.astimezone(UTC), (end - _TICK).astimezone(UTC)
+    first, last = start.astimezone(UTC), (end - MICROSECOND).astimezone(UTC)
     after = end.astimezone(UTC)
     if _has_time(first) or _has_time(after):
         return None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from recollex_engine.clock import MICROSECOND
 from recollex_engine.domain.checks import check_count, check_flag
 from recollex_engine.domain.statement import network_number
 from recollex_engine.errors import InputError
@@ -20,8 +21,6 @@ RETENTION = "retention"
 MOST_RULES = 32
 MOST_COUNT = 2**32
 MOST_AGE = timedelta(days=366 * 1000)
-
-_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,7 @@ class Retention:
     @property
     def micros(self) -> int | None:
         """The age in microseconds."""
-        return None if self.age is None else self.age // _MICROSECOND
+        return None if self.age is None else self.age // MICROSECOND
 
     @property
     def why(self) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from recollex_engine.clock import from_micros
+from recollex_engine.clock import from_micros, iso_moments
 from recollex_engine.domain.fact_schema import ARCHIVED
 from recollex_engine.domain.intervals import Moments, to_moments
 from recollex_engine.facts.events import (
@@ -40,8 +40,8 @@ class Episode:
         return {
             "id": self.id,
             "title": self.title,
-            "window": [None if each is None else each.isoformat() for each in self.window],
-            "recorded": [None if each is None else each.isoformat() for each in self.recorded],
+            "window": iso_moments(self.window),
+            "recorded": iso_moments(self.recorded),
             "freshness": self.freshness.isoformat(),
             "events": list(self.events),
             "by": self.by,

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.clock import from_micros, iso_moments, to_micros
 from recollex_engine.domain.fact_schema import (
     ARCHIVED,
     BETWEEN_EVENTS,
@@ -131,9 +131,9 @@ class Event:
         return {
             "id": self.id,
             "summary": self.summary,
-            "span": _iso(self.span),
+            "span": iso_moments(self.span),
             "status": self.status,
-            "recorded": _iso(self.recorded),
+            "recorded": iso_moments(self.recorded),
             "freshness": self.freshness.isoformat(),
             "participants": [{"name": each.name, "role": each.role} for each in self.participants],
             "facts": list(self.facts),
@@ -383,10 +383,6 @@ def _meets(
         span is None or test(span).holds(start, end)
         for span, test in ((during, within), (overlaps, overlapping))
     )
-
-
-def _iso(moments: tuple[datetime | None, datetime | None]) -> list[str | None]:
-    return [None if moment is None else moment.isoformat() for moment in moments]
 
 
 def _link(link: EventLink) -> dict[str, Any]:

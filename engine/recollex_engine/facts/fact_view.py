@@ -106,7 +106,10 @@ class FactView:
 
     def versions(self, id: str, kind: str = "fact") -> list[int]:
         """Return all covered versions of an id, oldest first, closed ones too."""
-        version = self.version(id, kind)
+        return self.versions_up_to(self.version(id, kind), kind)
+
+    def versions_up_to(self, version: int | None, kind: str = "fact") -> list[int]:
+        """Return a covered version after all that came before it; none for None."""
         found: list[int] = []
         previous = self.data(f"{kind}_previous")
         while version is not None and version != NONE:

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.clock import from_micros, iso_moments, to_micros
 from recollex_engine.domain.intervals import Moments, relation, to_moments
 from recollex_engine.domain.literals import ENTITY, KINDS, TIME, Mention, Source, from_column
 from recollex_engine.domain.trust import LEVELS
@@ -45,9 +45,9 @@ class Conflict:
         return {
             "id": self.id,
             "object": _json(self.object),
-            "valid": _span(self.valid),
+            "valid": iso_moments(self.valid),
             "evidence": list(self.evidence),
-            "overlap": _span(self.overlap),
+            "overlap": iso_moments(self.overlap),
             "relation": self.relation,
         }
 
@@ -145,8 +145,8 @@ class Fact:
             "predicate": self.predicate,
             "object": _json(self.object),
             "kind": self.kind,
-            "valid": _span(self.valid),
-            "recorded": _span(self.recorded),
+            "valid": iso_moments(self.valid),
+            "recorded": iso_moments(self.recorded),
             "evidence": list(self.evidence),
             "source": None
             if self.source is None
@@ -359,7 +359,3 @@ def _json(value: Value) -> Any:
     if isinstance(value, Mention):
         return {"document": value.document, "span": list(value.span), "text": value.text}
     return value
-
-
-def _span(moments: Moments) -> list[str | None]:
-    return [None if moment is None else moment.isoformat() for moment in moments]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recollex_engine.clock import iso_moments
 from recollex_engine.mind.citations import Citation
 from recollex_engine.mind.profile import Profile
 from recollex_engine.mind.time_critique import Violation
@@ -77,7 +78,7 @@ class Thought:
                     "label": each.label,
                     "id": each.id,
                     "reason": each.reason,
-                    "holds": [None if one is None else one.isoformat() for one in each.holds],
+                    "holds": iso_moments(each.holds),
                     "claim": each.claim,
                 }
                 for each in self.violations

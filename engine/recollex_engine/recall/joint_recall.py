@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, overload
 
-from recollex_engine.domain.prompt_lines import LineCosts, prompt_line
+from recollex_engine.domain.prompt_lines import LineCosts
 from recollex_engine.fork import cached_property
-from recollex_engine.recall.memory import Memory
+from recollex_engine.recall.memory import Memory, prompt_of
 from recollex_engine.recall.recall import Recall
 
 
@@ -59,11 +59,7 @@ class JointRecall(Sequence[Memory]):
 
     def to_prompt(self) -> str:
         """Return the memories as text for a language model; see `Recall.to_prompt`."""
-        marked = any(memory.source is not None for memory in self)
-        return "\n".join(
-            prompt_line(memory.event_at, memory.text, memory.source, memory.trust, marked)
-            for memory in self
-        )
+        return prompt_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recall as JSON values; each memory has its "agent"."""

@@ -1,6 +1,6 @@
 """A memory as one view shows it, and how it is read from the columns."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import OPEN_END, from_micros
+from recollex_engine.domain.prompt_lines import prompt_line
 from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS, NONE
 from recollex_engine.domain.stored_json import read_stored
@@ -102,6 +103,16 @@ class Memory(Unread):
             "closed": self.closed.to_dict() if self.closed else None,
             "replaces": self.replaces.to_dict() if self.replaces else None,
         }
+
+
+def prompt_of(memories: Iterable[Memory]) -> str:
+    """Return memories as text for a language model; see `Recall.to_prompt`."""
+    shown = list(memories)
+    marked = any(memory.source is not None for memory in shown)
+    return "\n".join(
+        prompt_line(memory.event_at, memory.text, memory.source, memory.trust, marked)
+        for memory in shown
+    )
 
 
 def looked_at(columns: MemoryColumns) -> list[Memory]:

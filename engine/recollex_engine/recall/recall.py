@@ -9,13 +9,12 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.prompt_lines import prompt_line
 from recollex_engine.facts.hits import Hit
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.confidence import NOTHING_FOUND, Signs
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.beside import Beside, hit_of, prompt_lines
-from recollex_engine.recall.memory import Memory, looked_at
+from recollex_engine.recall.memory import Memory, looked_at, prompt_of
 from recollex_engine.recall.memory_columns import ALWAYS, Columns, MemoryColumns
 from recollex_engine.recall.subgraph import Subgraph
 from recollex_engine.state.view import View
@@ -183,11 +182,7 @@ class Recall(Sequence[Memory]):
             return self.subgraph.to_prompt()
         if self.beside is not None:
             return "\n".join(prompt_lines(self.hits))
-        marked = any(memory.source is not None for memory in self)
-        return "\n".join(
-            prompt_line(memory.event_at, memory.text, memory.source, memory.trust, marked)
-            for memory in self
-        )
+        return prompt_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recall as JSON values; "subgraph" if it was packed, "hits" if kinds asked."""

@@ -200,10 +200,13 @@ class Columns:
         """Return the text of a label without its kind prefix; None for `NONE`."""
         return None if number == NONE else self.known_label(number)
 
+    def label_in(self, name: str, place: int) -> str | None:
+        """Return the text of the label at a place of a column; None for `NONE`."""
+        return self.label(int(self.array(name)[place]))
+
     def stamp(self, memory: int) -> Stamp:
         """Return the source of a memory and the number of its trust."""
-        source = self.label(int(self.array("source")[memory]))
-        return source, int(self.array("trust")[memory])
+        return self.label_in("source", memory), int(self.array("trust")[memory])
 
     def known_label(self, number: int) -> str:
         """Return the text of an existing label, without its kind prefix."""

@@ -98,7 +98,7 @@ def _translated(error: OSError, path: Path | str) -> RecollexError | None:
     if isinstance(error, RecollexError):
         return None
     place = Path(os.fsdecode(error.filename or path))
-    if error.errno in _REFUSED:
+    if error.errno in REFUSED:
         return access_refused(error, place)
     if error.errno in _NOT_A_FILE:
         met = "a folder" if error.errno == errno.EISDIR else error.strerror
@@ -117,7 +117,7 @@ def _translated(error: OSError, path: Path | str) -> RecollexError | None:
     return TooManyFilesError(error.errno, message, str(error.filename or path))
 
 
-_REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
+REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NOT_A_FILE = {
     errno.EISDIR: "a file",
     errno.ENODEV: "a file",
@@ -143,7 +143,7 @@ def store_full(error: OSError, path: Path, what: str) -> StoreFullError:
 
     ``what`` completes "cannot ...", for instance "append 512 bytes to the log".
     """
-    if error.errno in _REFUSED:
+    if error.errno in REFUSED:
         return access_refused(error, path, what)
     reason = error.strerror or str(error)
     advice = "retry" if isinstance(error, TooManyFilesError) else "free space and retry"

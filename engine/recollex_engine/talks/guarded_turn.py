@@ -1,13 +1,11 @@
 """What of a turn with sensitive parts may be kept? Its statement, masked, for a limited time."""
 
 from dataclasses import replace
-from datetime import timedelta
 
+from recollex_engine.clock import MICROSECOND
 from recollex_engine.domain.statement import Statement
 from recollex_engine.talks.sensitive_slots import find_slots, masked
 from recollex_engine.talks.write_policy import WritePolicy
-
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def guard(statement: Statement, policy: WritePolicy, now: int) -> Statement | None:
@@ -28,7 +26,7 @@ def guard(statement: Statement, policy: WritePolicy, now: int) -> Statement | No
     if not kinds:
         return guarded
     said = now if statement.said_at is None else statement.said_at
-    end = said + policy.sensitive_for // _MICROSECOND
+    end = said + policy.sensitive_for // MICROSECOND
     if statement.valid_until is not None:
         end = min(end, statement.valid_until)
     return replace(

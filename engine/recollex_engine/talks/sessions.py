@@ -9,7 +9,6 @@ import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -53,7 +52,6 @@ BEST = 3
 RECALLED = 200
 """Limit of the memories of a document in which facts stated before the process began are found."""
 
-_MICROSECOND = timedelta(microseconds=1)
 _WORD = re.compile(r"\w+")
 
 Vectors = npt.NDArray[np.float32]

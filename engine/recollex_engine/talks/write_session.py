@@ -7,17 +7,15 @@ that are due come out. So the same turns always give the same writes.
 
 from collections import deque
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.clock import MICROSECOND
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import least
 from recollex_engine.talks.write_policy import WritePolicy
-
-_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +92,7 @@ class WriteSession:
         self, said_at: int, vector: npt.NDArray[np.float32], policy: WritePolicy
     ) -> list[TriggeredWrite]:
         """Return the writes due before the coming turn: a silence or a new topic causes them."""
-        gap = policy.session_gap // _MICROSECOND
+        gap = policy.session_gap // MICROSECOND
         if self.last_said is not None and said_at - self.last_said > gap:
             return self.end(policy)
         if policy.topic_cosine is None:

@@ -371,10 +371,6 @@ def is_same(columns: Columns, memory: int, statement: Statement) -> bool:
 
     A statement without a time of its own is equal at any time.
     """
-
-    def label(name: str) -> str | None:
-        return columns.label(int(columns.array(name)[memory]))
-
     return (
         columns.text(memory) == statement.text
         and (
@@ -383,9 +379,9 @@ def is_same(columns: Columns, memory: int, statement: Statement) -> bool:
         and int(columns.array("network")[memory]) == statement.network
         and int(columns.array("valid_end")[memory])
         == (OPEN_END if statement.valid_until is None else statement.valid_until)
-        and label("document") == statement.document
-        and label("context") == statement.context
-        and label("speaker") == statement.speaker
+        and columns.label_in("document", memory) == statement.document
+        and columns.label_in("context", memory) == statement.context
+        and columns.label_in("speaker", memory) == statement.speaker
         and int(columns.array("role")[memory]) == statement.role
         and columns.stamp(memory) == statement.stamp
         and columns.tags(memory) == list(statement.tags)

@@ -11,7 +11,7 @@ from recollex_engine.domain.literals import Mention
 from recollex_engine.domain.zones import zone_of
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.state.chain import NONE
-from recollex_engine.writing.fact_record import edges_of
+from recollex_engine.writing.fact_record import edges_of, event_fields
 from recollex_engine.writing.fact_staging import FactStaging
 
 Edges = list[tuple[str, Any, str | None]]
@@ -161,14 +161,8 @@ class EventDraft:
         version = NONE if key is None else columns.facts.newest("event", key)
         if key is None or version == NONE:
             return None
-        array = columns.array
-        content = {
-            "summary": columns.label(int(array("event_summary")[version])),
-            "span": [int(array("span_start")[version]), int(array("span_end")[version])],
-            "status": columns.label(int(array("event_status")[version])),
-            "edges": edges_of(columns, key, version),
-        }
-        return EVENT_KINDS[int(array("event_kind")[version])], version, content
+        content = event_fields(columns, version) | {"edges": edges_of(columns, key, version)}
+        return EVENT_KINDS[int(columns.array("event_kind")[version])], version, content
 
     def _named(self, content: dict[str, Any]) -> dict[str, Any]:
         """Return a content with the names of its entities."""

@@ -251,11 +251,15 @@ class FactDraft:
             return {"entity": self._staging.entity(value, names)}
         return to_record(value)
 
-    def _retro_correct(self, operation: say.RetroCorrect) -> None:
-        found = self._staging.fact(operation.id)
+    def _open_fact(self, id: str) -> tuple[int, dict[str, Any]]:
+        """Return the open version of a fact, and its content. Raises `UnknownIdError`."""
+        found = self._staging.fact(id)
         if found is None or found[1] is None:
-            raise UnknownIdError(operation.id, self.agent, "fact")
-        content, changes = dict(found[1]), operation.changes
+            raise UnknownIdError(id, self.agent, "fact")
+        return found[0], found[1]
+
+    def _retro_correct(self, operation: say.RetroCorrect) -> None:
+        content, changes = dict(self._open_fact(operation.id)[1]), operation.changes
         names: list[tuple[str, str, int]] = []
         if "object" in changes:
             content["object"] = self._object(changes["object"], names)
@@ -328,10 +332,7 @@ class FactDraft:
                     record.setdefault(PHRASES, []).append(phrase)
 
     def _archive_edge(self, operation: say.ArchiveEdge) -> None:
-        found = self._staging.fact(operation.id)
-        if found is None or found[1] is None:
-            raise UnknownIdError(operation.id, self.agent, "fact")
-        version, content = found[0], found[1]
+        version, content = self._open_fact(operation.id)
         start, end = content["valid"]
         first, last = operation.during
         if last <= start or end <= first:

@@ -81,6 +81,16 @@ def _plain(content: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
+def event_fields(columns: Columns, version: int) -> dict[str, Any]:
+    """Return the content of an event's version but its edges, as in its log record."""
+    array = columns.array
+    return {
+        "summary": columns.label_in("event_summary", version),
+        "span": [int(array("span_start")[version]), int(array("span_end")[version])],
+        "status": columns.label_in("event_status", version),
+    }
+
+
 def edges_of(columns: Columns, key: int, version: int) -> list[tuple[str, Any, str | None]]:
     """Return (relation, target, qualifier) of an event's edges, oldest first, as in a log record.
 

@@ -8,10 +8,6 @@ from recollex_engine.text.name_rules import name_rule
 
 def recorded_statement(columns: Columns, memory: int, id: str) -> Statement:
     """Return the statement that would record a memory again."""
-
-    def label(name: str) -> str | None:
-        return columns.label(int(columns.array(name)[memory]))
-
     valid_end = int(columns.array("valid_end")[memory])
     source, trust = columns.stamp(memory)
     return Statement(
@@ -19,9 +15,9 @@ def recorded_statement(columns: Columns, memory: int, id: str) -> Statement:
         said_at=int(columns.array("said_at")[memory]),
         id=id,
         network=int(columns.array("network")[memory]),
-        context=label("context"),
-        document=label("document"),
-        speaker=label("speaker"),
+        context=columns.label_in("context", memory),
+        document=columns.label_in("document", memory),
+        speaker=columns.label_in("speaker", memory),
         entities=_given_entities(columns, memory),
         tags=tuple(columns.tags(memory)),
         metadata=columns.metadata(memory),
@@ -36,7 +32,7 @@ def _given_entities(columns: Columns, memory: int) -> tuple[str, ...]:
     """Return the entities of a memory that its text does not name."""
     first, end = columns.array("mention_offset")[memory : memory + 2].tolist()
     entities = columns.array("mention_entity")[first:end].tolist()
-    speaker = columns.label(int(columns.array("speaker")[memory]))
+    speaker = columns.label_in("speaker", memory)
     assert columns.settings is not None
     find_names = name_rule(columns.settings.language, columns.settings.analyzer)
     found = {columns.entity(name, columns.op) for name in find_names(columns.text(memory), speaker)}

@@ -14,7 +14,7 @@ from recollex_engine.domain.fact_schema import EVENT_KINDS
 from recollex_engine.errors import InputError
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
-from recollex_engine.writing.fact_record import content_of, edges_of
+from recollex_engine.writing.fact_record import content_of, edges_of, event_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +98,10 @@ def _content(columns: Columns, kind: str, key: int, version: int) -> dict[str, A
 
 def event_content(columns: Columns, key: int, version: int) -> dict[str, Any]:
     """Return the content of a version of an event, as in its log record."""
-    array = columns.array
     edges = [
         (relation, [columns.entity_name(target), target], qualifier)
         if relation == "has_participant"
         else (relation, target, qualifier)
         for relation, target, qualifier in edges_of(columns, key, version)
     ]
-    return {
-        "summary": columns.label(int(array("event_summary")[version])),
-        "span": [int(array("span_start")[version]), int(array("span_end")[version])],
-        "status": columns.label(int(array("event_status")[version])),
-        "edges": edges,
-    }
+    return event_fields(columns, version) | {"edges": edges}
