@@ -17,7 +17,6 @@ from recollex_engine.dates.english_words import (
 )
 from recollex_engine.dates.expression_parser import (
     Expression,
-    OfYear,
     dated,
     fixed,
 )
@@ -29,6 +28,7 @@ from recollex_engine.dates.periods import (
     EARLY_AND_LATE,
     PARTS_OF_DAY,
     SEASON_STARTS,
+    OfYear,
     Period,
     midnight,
 )

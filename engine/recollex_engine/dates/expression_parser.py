@@ -7,9 +7,8 @@ from typing import Literal
 
 from recollex_engine.dates.english_words import MONTHS, SHORT_MONTHS, STEPPING, Tokens
 from recollex_engine.dates.numeric_dates import full_year
-from recollex_engine.dates.periods import Period
+from recollex_engine.dates.periods import OfYear, Period
 
-OfYear = Callable[[int], Period]
 Looking = Literal["past", "nearest", "future"]
 LookingAt = Callable[[int | None], Looking]
 """How the sentence of a token looks at its times; None before there is a token to look from."""

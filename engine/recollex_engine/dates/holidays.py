@@ -3,12 +3,9 @@
 A name that means different days in different countries ("National Day", "Labor Day") is left out.
 """
 
-from collections.abc import Callable
 from datetime import date, timedelta
 
-from recollex_engine.dates.periods import Period, days
-
-OfYear = Callable[[int], Period]
+from recollex_engine.dates.periods import OfYear, Period, days
 
 # Days after 20 January, 26 May and 6 September, in base 36, for 1970 to 2069: the first day of the
 # Chinese calendar's first month, the fifth of its fifth, the fifteenth of its eighth.

@@ -4,9 +4,12 @@ A `Period` is a half-open pair of naive local datetimes; `time_range` converts i
 Arithmetic that leaves the years 1 to 9999 raises `ValueError` or `OverflowError`, as datetime does.
 """
 
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
 Period = tuple[datetime, datetime]
+OfYear = Callable[[int], Period]
+"""Returns the period of a year: "in May", "at Easter"."""
 
 DAY = timedelta(days=1)
 

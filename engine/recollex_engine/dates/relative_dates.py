@@ -29,12 +29,13 @@ from recollex_engine.dates.english_words import (
     UNITS,
     WEEKDAYS,
 )
-from recollex_engine.dates.expression_parser import Expression, OfYear, dated, fixed
+from recollex_engine.dates.expression_parser import Expression, dated, fixed
 from recollex_engine.dates.periods import (
     DAY,
     EARLY_AND_LATE,
     PARTS_OF_DAY,
     SEASON_STARTS,
+    OfYear,
     Period,
     midnight,
 )
