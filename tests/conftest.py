@@ -17,6 +17,14 @@ pytest.register_assert_rewrite(  # before the conftest of any folder, for all im
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # models are those of packages and of the cache
 
+if any(name in os.environ for name in ("RECOLLEX_SEARCH", "RECOLLEX_FUZZ")):
+    from hypothesis import settings
+
+    settings.register_profile("search", deadline=None)
+    settings.load_profile("search")
+else:  # Hypothesis looks at it when it is imported: no deadlines, and the same examples each time
+    os.environ["CI"] = "true"
+
 CHILDREN = str(Path(__file__).parent / "children")
 """The folder of the module that Python processes import first that tests start."""
 sys.path.insert(0, CHILDREN)  # many give them this path

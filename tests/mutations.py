@@ -112,7 +112,9 @@ def passes(engine, tests, seconds=SECONDS):
     with (engine / "output").open("wb") as output:
         os.dup2(output.fileno(), 1)
         os.dup2(output.fileno(), 2)
-    settings.register_profile("mutant", database=None, phases=[Phase.explicit, Phase.generate])
+    settings.register_profile(
+        "mutant", database=None, deadline=None, phases=[Phase.explicit, Phase.generate]
+    )
     settings.load_profile("mutant")
     sys.path.insert(0, str(engine))
     os.environ["PYTHONPATH"] = os.pathsep.join([str(engine), os.environ.get("PYTHONPATH", "")])
