@@ -5,10 +5,12 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
+from recollex.client import spin_wait
 from recollex.client.spin_wait import SpinWait
 from recollex.wire import idle_spin
 
@@ -21,6 +23,55 @@ def pair(monkeypatch: pytest.MonkeyPatch) -> Iterator[PAIR]:
     here, there = socket.socketpair()
     with here, there:
         yield there, SpinWait(here)
+
+
+class Line:
+    """A socket whose other end answers after so many seconds, and the clock that says so.
+
+    The clock moves while a call sleeps, by a little when it looks, and until the answer when it
+    waits for that asleep.
+    """
+
+    def __init__(self) -> None:
+        self.now, self.looks = 7.0, 0
+        self.naps: list[float] = []
+        self._due = 0.0
+        self.process_time: Callable[[], float] = float  # no thread works
+        self.thread_time: Callable[[], float] = float
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.naps.append(seconds)
+        self.now += seconds
+
+    def poll(self, timeout: int) -> list[Any]:
+        self.looks += 1
+        self.now += 1e-5
+        return [1] if self.now >= self._due else []
+
+    def recv_into(self, room: memoryview) -> int:
+        self.now = max(self.now, self._due)
+        room[:4] = b"done"
+        return 4
+
+    def answers(self, listening: SpinWait, seconds: float, method: str = "ping") -> bool:
+        """Return whether a call looked for an answer that came after so many seconds."""
+        self._due = self.now + seconds
+        before = self.looks
+        assert received(listening, method) == b"done"
+        return self.looks > before
+
+
+@pytest.fixture
+def line(pair: PAIR, monkeypatch: pytest.MonkeyPatch) -> tuple[Line, SpinWait]:
+    """A line in the place of the pair, with a clock of its own."""
+    found, (_, listening) = Line(), pair
+    monkeypatch.setattr(spin_wait, "time", found)
+    monkeypatch.setattr(listening, "_socket", found)
+    monkeypatch.setattr(listening, "_poll", found.poll)
+    return found, listening
 
 
 def looks_of(listening: SpinWait) -> list[int]:
@@ -61,56 +112,37 @@ def test_it_waits_awake_once_an_answer_came_quickly(pair: PAIR) -> None:
     assert received(listening) == b""
 
 
-def test_it_naps_for_no_longer_than_half_of_the_usual_time(
-    pair: PAIR, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    there, listening = pair
-    monkeypatch.setattr(idle_spin, "ANSWER_SECONDS", 0.5)
-    naps: list[float] = []
-    monkeypatch.setattr(time, "sleep", naps.append)
-    for method, seconds in [("recall", 0.15), ("ping", 0.0), ("recall", 0.15), ("ping", 0.0)] * 2:
-        sender = threading.Timer(seconds, there.sendall, (b"done",))
-        sender.start()
-        listening._at = 0.0  # whatever the other thread did is long ago
-        assert received(listening, method) == b"done"
-        sender.join()
-    assert max(naps) > 0.03 and all(nap < 0.2 for nap in naps)
-    assert listening._usual["ping"] < 0.1 <= listening._usual["recall"] < 0.4
+def test_it_naps_for_no_longer_than_half_of_the_usual_time(line: tuple[Line, SpinWait]) -> None:
+    there, listening = line
+    assert not there.answers(listening, 0.0015, "recall")
+    assert not there.answers(listening, 0.0, "ping")
+    for _ in range(3):
+        assert there.answers(listening, 0.0015, "recall")
+        assert there.answers(listening, 0.0, "ping")
+    assert there.naps == pytest.approx([0.00069] * 3, abs=0.00001)
+    assert listening._usual["ping"] < 0.0001 < 0.0014 < listening._usual["recall"] < 0.0016
 
 
-def test_a_slow_answer_costs_no_more_than_the_bound(pair: PAIR) -> None:
-    there, listening = pair
-    assert quick_until_awake(there, listening, looks_of(listening))
-    times: list[float] = []
-    look = listening._poll
-    assert look is not None
-
-    def timed(timeout: int) -> list[object]:
-        times.append(time.perf_counter())
-        return look(timeout)
-
-    listening._poll = timed
-    sender = threading.Timer(0.4, there.sendall, (b"slow",))
-    sender.start()
-    listening._at = 0.0  # whatever the other thread did is long ago
-    assert received(listening) == b"slow"
-    assert times and times[-1] - times[0] < 0.2
-    sender.join()
-    times.clear()
-    there.sendall(b"next")
-    assert received(listening) == b"next" and not times  # it was slow: this is waited for asleep
+def test_a_slow_answer_costs_no_more_than_the_bound(line: tuple[Line, SpinWait]) -> None:
+    there, listening = line
+    there.answers(listening, 0.0)
+    assert there.answers(listening, 0.4)
+    assert there.looks * 1e-5 == pytest.approx(idle_spin.ANSWER_SECONDS, rel=0.02)
+    assert not there.answers(listening, 0.0)  # it was slow: this is waited for asleep
 
 
-def test_it_sleeps_while_another_thread_works(pair: PAIR) -> None:
-    there, listening = pair
-    looks = looks_of(listening)
-    assert quick_until_awake(there, listening, looks)
-    looks.clear()
+def test_it_sleeps_while_another_thread_works(line: tuple[Line, SpinWait]) -> None:
+    there, listening = line
+    there.process_time, there.thread_time = time.process_time, time.thread_time
+    there.now += 1e6  # whatever other threads did is little of that
+    there.answers(listening, 0.0)
+    there.now += 1e6
+    assert there.answers(listening, 0.0)
     worker = threading.Thread(target=lambda: sum(range(1_000_000)))
     worker.start()
     worker.join()
-    there.sendall(b"next")
-    assert received(listening) == b"next" and not looks
+    there.now += 0.001
+    assert not there.answers(listening, 0.0)
 
 
 def test_it_waits_as_long_as_the_socket_does(pair: PAIR) -> None:

@@ -1,7 +1,7 @@
 """An event loop that spins finds a request that comes soon, and sleeps when none comes."""
 
 import asyncio
-import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,31 +9,39 @@ from recollex.server.idle_spin import IdleSpin
 from recollex.wire import idle_spin
 
 
+async def turns() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
 def test_it_looks_for_a_while_and_then_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idle_spin, "is_useful", lambda: True)
     monkeypatch.setattr(idle_spin, "QUESTION_SECONDS", 0.02)
-    looks: list[float] = []
-    monkeypatch.setattr(idle_spin, "yield_core", lambda: looks.append(time.perf_counter()))
+    now, looks = [7.0], []
+    clock = SimpleNamespace(perf_counter=lambda: now[0])
+    monkeypatch.setattr("recollex.server.idle_spin.time", clock)
+    monkeypatch.setattr(idle_spin, "yield_core", lambda: looks.append(now[0]))
 
     async def main() -> None:
         done: list[int] = []
         spin = IdleSpin(lambda: done.append(len(looks)))
-        started = time.perf_counter()
         spin.start()
         spin.start()
-        await asyncio.sleep(0.01)
+        await turns()
+        assert 10 < len(looks) <= 20  # each turn of the loop, once
+        now[0] += 0.01
         spin.start()
-        again = time.perf_counter()
-        before = time.thread_time()
-        await asyncio.sleep(0.5)
-        assert time.thread_time() - before < 0.2
-        assert looks[0] - started < 0.01 and again < looks[-1] < again + 0.2
-        assert not spin._is_awake
+        now[0] += 0.019
+        await turns()
+        assert looks[-1] == now[0]
+        now[0] += 0.002
+        await turns()
+        assert looks[-1] < now[0] and not spin._is_awake
         count = len(looks)
-        await asyncio.sleep(0.05)
+        await turns()
         assert len(looks) == count
         spin.start()
-        await asyncio.sleep(0.05)
+        await turns()
         assert len(looks) > count
         assert len(done) == 3 and done[0] == 0 and done[2] == count
 
@@ -46,6 +54,6 @@ def test_one_core_is_left_to_the_client(monkeypatch: pytest.MonkeyPatch) -> None
 
     async def main() -> None:
         IdleSpin(lambda: pytest.fail("it looked")).start()
-        await asyncio.sleep(0.01)
+        await turns()
 
     asyncio.run(main())
