@@ -4,11 +4,12 @@ import os
 import random
 import signal
 import threading
-import time
 import warnings
-from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,22 +20,15 @@ import recollex
 from recollex_engine.mind import background_extraction
 from tests.bindings.extraction_script import TALK, Sent, echo, extracting, schema_of, turn
 from tests.bindings.word_vectors import WordVectors
+from tests.forked import is_killed
 from tests.scripted_llm import Step, error, scripted
+from tests.waiting import until
 
 if find_spec("openai") is None or find_spec("pydantic") is None:
     pytest.skip("needs the extra: recollex[llm]", allow_module_level=True)
 
 FULL = [turn(f"Number {n} is said by Ann.", n) for n in range(20)]
 MARKED = {"extraction": {"exists": True}}
-
-
-def slow(seconds: float) -> Any:
-    def script(sent: Sent) -> Step:
-        answer = echo(sent)
-        answer.wait = seconds
-        return answer
-
-    return script
 
 
 class Clock:
@@ -48,12 +42,18 @@ class Clock:
 
 
 def test_retaining_does_not_wait_and_facts_follow(tmp_path: Path) -> None:
-    with extracting(tmp_path, slow(0.3), extraction="narrative") as (ada, served):
+    go_on = threading.Event()
+
+    def script(sent: Sent) -> Step:
+        go_on.wait(20)
+        return echo(sent)
+
+    with extracting(tmp_path, script, extraction="narrative") as (ada, served):
         ada.retain("Warm.")  # the first retain makes the agent
-        began = time.monotonic()
         ada.retain_dialogue(FULL, document_id="call")
-        assert time.monotonic() - began < 0.25
-        assert {job.status for job in ada.jobs.find()} <= {"running", "waiting"}
+        jobs = ada.jobs.find()
+        assert jobs and {job.status for job in jobs} <= {"running", "waiting"}
+        go_on.set()
         assert ada.jobs.wait(20)
         assert ada.count(where=MARKED) == 5
         assert [job.turns for job in ada.jobs.find()] == [(ada.list(limit=1)[0].id,)]
@@ -82,19 +82,20 @@ def test_what_has_rested_is_read_without_another_write(
         ada.retain_dialogue(TALK, document_id="call")
         assert ada.jobs.wait(20)
         clock.now += timedelta(minutes=6)
-        until = time.monotonic() + 10
-        while ada.count(where=MARKED) < 4 and time.monotonic() < until:
-            time.sleep(0.02)
-        assert ada.count(where=MARKED) == 4
+        until(lambda: ada.count(where=MARKED) == 4)
 
 
 def test_closing_ends_after_a_chunk_and_the_next_opening_goes_on(tmp_path: Path) -> None:
-    with extracting(tmp_path, slow(0.2), extraction="narrative") as (ada, _):
+    def script(sent: Sent) -> Step:
+        until(lambda: ada.engine.context.work.closing)
+        return echo(sent)
+
+    with extracting(tmp_path, script, extraction="narrative") as (ada, _):
         for number in range(4):
             ada.retain_dialogue(FULL, document_id=f"call-{number}")
     with recollex.open(tmp_path, embedder=WordVectors(), read_only=True) as store:
         left = len(store.agent("ada").jobs.find())
-    assert left >= 2
+    assert left == 3
     with extracting(tmp_path, echo, extraction="narrative") as (ada, _):
         assert ada.jobs.wait(20)  # nothing was written: opening is enough
         assert ada.jobs.find() == [] and ada.count(where=MARKED) == 20
@@ -130,7 +131,7 @@ def test_a_model_that_is_away_is_asked_at_each_opening_and_thrice_at_most(tmp_pa
 
 def test_deleting_or_closing_the_agent_meanwhile_is_no_failure(tmp_path: Path) -> None:
     with (
-        scripted(slow(0.2)) as served,
+        scripted(lambda sent: replace(echo(sent), wait=0.2)) as served,
         recollex.llm("m", base_url=served.url) as llm,
         recollex.open(tmp_path, embedder=WordVectors(), llm=llm, extraction="narrative") as store,
     ):
@@ -144,6 +145,37 @@ def test_deleting_or_closing_the_agent_meanwhile_is_no_failure(tmp_path: Path) -
 
 
 DOCUMENTS = 8
+
+
+class Killing:
+    """A model during whose third answer to a child, or soon after it, the child is killed.
+
+    A child that asks for a fifth one is killed before it gets it.
+    """
+
+    def __init__(self, seed: int, delays: Sequence[float]) -> None:
+        self._chance, self._delays = random.Random(seed), delays
+        self._child, self._asked = 0, 0
+        self._has_ended = threading.Event()
+
+    def ends(self, work: Callable[[], object]) -> bool:
+        """Return whether a child that does the work was killed."""
+        self._asked = 0
+        self._has_ended.clear()
+        killed = is_killed(work, partial(setattr, self, "_child"))
+        self._child = 0
+        self._has_ended.set()
+        return killed
+
+    def script(self, sent: Sent) -> Step:
+        if self._child:
+            self._asked += 1
+            if self._asked == 3:  # an extraction, a comparison or the next one
+                delay = self._chance.choice(self._delays)
+                threading.Timer(delay, kill, (self._child,)).start()
+            elif self._asked > 4:
+                self._has_ended.wait(60)
+        return echo(sent)
 
 
 def kill(process: int) -> None:
@@ -179,26 +211,10 @@ def test_killed_at_any_moment_no_fact_is_there_twice_and_none_is_lost(tmp_path: 
 
     with extracting(tmp_path / "killed", echo) as (ada, _):
         fill(ada)
-    chance, child, asked = random.Random(7), [0], Counter[int]()
-
-    def script(sent: Sent) -> Step:
-        asked[child[0]] += 1
-        if asked[child[0]] == 3:  # an extraction, a comparison or the next one
-            delay = chance.choice((0.0, 0.002, 0.004, 0.008, 0.016, 0.03))
-            threading.Timer(delay, kill, (child[0],)).start()
-        return echo(sent)
-
-    kills = 0
-    with scripted(script) as served:
+    killing, kills = Killing(7, (0.0, 0.002, 0.004, 0.008, 0.016, 0.03)), 0
+    with scripted(killing.script) as served:
         for _ in range(6):
-            pid = os.fork()
-            if pid == 0:
-                signal.alarm(20)
-                time.sleep(0.02)
-                told(tmp_path / "killed", served.url)
-                os._exit(0)
-            child[0] = pid
-            kills += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+            kills += killing.ends(lambda: told(tmp_path / "killed", served.url))
             with recollex.open(tmp_path / "killed", embedder=WordVectors()) as store:
                 ada = store.agent("ada")
                 found = held(ada)
@@ -255,26 +271,10 @@ def test_killed_in_the_background_it_goes_on(tmp_path: Path, retains: bool) -> N
     told.touch()
     if not retains:
         fill(folder)
-    chance, child, asked = random.Random(3), [0], Counter[int]()
-
-    def script(sent: Sent) -> Step:
-        asked[child[0]] += 1
-        if child[0] and asked[child[0]] == 3:
-            delay = chance.choice((0.0, 0.002, 0.004, 0.008, 0.016))
-            threading.Timer(delay, kill, (child[0],)).start()
-        return echo(sent)
-
-    kills = 0
-    with scripted(script) as served:
+    killing, kills = Killing(3, (0.0, 0.002, 0.004, 0.008, 0.016)), 0
+    with scripted(killing.script) as served:
         for _ in range(5):
-            pid = os.fork()
-            if pid == 0:
-                signal.alarm(20)
-                time.sleep(0.02)
-                in_background(folder, served.url, retains, told)
-                os._exit(0)
-            child[0] = pid
-            kills += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+            kills += killing.ends(lambda: in_background(folder, served.url, retains, told))
             with recollex.open(folder, embedder=WordVectors()) as store:
                 ada = store.agent("ada")
                 found = held(ada)
@@ -286,7 +286,6 @@ def test_killed_in_the_background_it_goes_on(tmp_path: Path, retains: bool) -> N
                     len(told.read_text().split()) if retains else DOCUMENTS
                 )
                 assert ada.verify().ok
-        child[0] = 0
         assert kills >= 3
         in_background(folder, served.url, retains, told)
     with recollex.open(folder, embedder=WordVectors()) as store:

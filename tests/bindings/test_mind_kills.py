@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 
 import recollex
 from tests.bindings.word_vectors import WordVectors
+from tests.forked import is_killed
 from tests.scripted_llm import Step, scripted
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -38,16 +40,15 @@ def fill(folder: Path) -> None:
 
 def killed_in(work: Callable[[], object], seconds: float) -> bool:
     """Do some work in a child, and kill it after so many seconds; return whether it was killed."""
-    pid = os.fork()
-    if pid == 0:
-        signal.alarm(20)
-        work()
-        os._exit(0)
-    timer = threading.Timer(seconds, kill, (pid,))
-    timer.start()
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    timer.cancel()
-    return code == -signal.SIGKILL
+    timers: list[threading.Timer] = []
+
+    def noted(child: int) -> None:
+        timers.append(threading.Timer(seconds, kill, (child,)))
+        timers[0].start()
+
+    killed = is_killed(work, noted)
+    timers[0].cancel()
+    return killed
 
 
 def kill(pid: int) -> None:
@@ -109,13 +110,15 @@ KILLS = 8
 )
 def test_opinions_of_a_process_that_was_killed_are_formed_by_the_next(tmp_path: Path) -> None:
     """No opinion is there twice, and none of an answer that was returned is lost."""
-    child, number, killing = [0], [0], ["answer"]
+    child, number, killing, ended = [0], [0], ["answer"], threading.Event()
 
     def script(sent: Any) -> Step:
         asked = "opinions" if "response_format" in sent else "answer"
         if child[0] and asked == killing[0]:
             delay = (0.0, 0.002, 0.005, 0.015)[number[0] % 4]
             threading.Timer(delay, kill, (child[0],)).start()
+        elif number[0] == 1:
+            ended.wait(60)  # the first child is killed before it has opinions
         if asked == "answer":
             return Step("Rain is good [m1].")
         (about,) = set(re.findall(r"Is rain good on day (\d+)", str(sent["messages"])))
@@ -137,15 +140,9 @@ def test_opinions_of_a_process_that_was_killed_are_formed_by_the_next(tmp_path: 
         kills = 0
         for number[0] in range(1, KILLS + 1):
             killing[0] = "answer" if number[0] % 2 else "opinions"
-            pid = os.fork()
-            if pid == 0:
-                signal.alarm(20)
-                time.sleep(0.02)
-                think(served.url)
-                os._exit(0)
-            child[0] = pid
-            kills += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+            kills += is_killed(lambda: think(served.url), partial(child.__setitem__, 0))
             child[0] = 0
+            ended.set()
             with opened(folder) as store:
                 ada = store.agent("ada")
                 held = [each.text for each in ada.opinions.find()]

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
@@ -18,6 +17,7 @@ from tests.bindings.command_line import command_line
 from tests.bindings.extraction_script import extracting
 from tests.bindings.injection_attacks import ATTACKS
 from tests.bindings.word_vectors import WordVectors
+from tests.forked import is_killed
 from tests.scripted_llm import Step, error, scripted
 
 if find_spec("openai") is None or find_spec("pydantic") is None:
@@ -260,14 +260,7 @@ def test_a_run_that_is_killed_is_continued_by_the_next(tmp_path: Path) -> None:
             for thing in ("tea", "rice", "jazz"):
                 ada.facts.add(name, "likes", thing)
     with scripted(script) as served:
-        pid = os.fork()
-        if pid == 0:
-            signal.alarm(20)
-            time.sleep(0.1)
-            consolidated(tmp_path, served.url)
-            os._exit(0)
-        child.append(pid)
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+        assert is_killed(lambda: consolidated(tmp_path, served.url), child.append)
         child.clear()
         assert consolidated(tmp_path, served.url) == ["Ben", "Cleo"]
         assert consolidated(tmp_path, served.url) == []
