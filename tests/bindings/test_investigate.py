@@ -246,13 +246,13 @@ def test_the_planner_may_come_first_and_comes_last(tmp_path: Path) -> None:
 
 @needs_llm
 def test_it_can_be_cancelled(tmp_path: Path) -> None:
-    with asking(tmp_path, [Step(wait=3.0)]) as (ann, _):
+    with asking(tmp_path, [Step(gate=threading.Event())]) as (ann, _):
         token = recollex.Cancellation()
         threading.Timer(0.2, token.cancel).start()
         began = time.monotonic()
         with pytest.raises(LanguageModelError, match="cancelled"), token:
             ann.investigate(QUESTION)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 30
 
 
 @needs_llm

@@ -367,8 +367,8 @@ def test_what_does_not_begin_in_time_is_told_when_the_server_stops(tmp_path: Pat
         await until(lambda: gate.held == 1)
         waiting = asyncio.create_task(service.call(LOCAL, "retain", "a", said("Never.")))
         await until(lambda: service.status().waiting == 1)
-        asyncio.get_running_loop().call_later(0.6, gate.gate.set)
         started = time.monotonic()
+        asyncio.get_running_loop().call_later(0.6, gate.gate.set)
         await service.stop()
         assert time.monotonic() - started >= 0.5
         with pytest.raises(CancelledError):

@@ -19,6 +19,7 @@ from tests.bindings.serving import serving
 from tests.bindings.thinking_agent import DAY, NONE, QUESTION, answers, filled, formed, thinking
 from tests.bindings.word_vectors import WordVectors
 from tests.scripted_llm import Scripted, Step, error, scripted
+from tests.waiting import until
 
 if find_spec("openai") is None or find_spec("pydantic") is None:
     pytest.skip("needs the extra: recollex[llm]", allow_module_level=True)
@@ -159,13 +160,13 @@ def test_a_model_that_fails_is_a_warning(tmp_path: Path, step: Step) -> None:
 
 
 def test_it_can_be_cancelled(tmp_path: Path) -> None:
-    with thinking(tmp_path, [Step(wait=3.0)]) as (ada, _, _):
+    with thinking(tmp_path, [Step(gate=threading.Event())]) as (ada, _, _):
         token = recollex.Cancellation()
         threading.Timer(0.2, token.cancel).start()
         began = time.monotonic()
         with pytest.raises(LanguageModelError, match="cancelled"), token:
             ada.think(QUESTION)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 30
 
 
 def test_a_task_of_asyncio_is_cancelled(tmp_path: Path) -> None:
@@ -179,8 +180,8 @@ def test_a_task_of_asyncio_is_cancelled(tmp_path: Path) -> None:
                     await asyncio.wait_for(ada.think(QUESTION), 0.3)
         return time.monotonic() - began
 
-    with scripted([Step(wait=4.0)]) as served:
-        assert asyncio.run(main(served.url)) < 3
+    with scripted([Step(gate=threading.Event())]) as served:
+        assert asyncio.run(main(served.url)) < 30
 
 
 def test_a_cut_thinks_as_of_then_and_records_nothing(tmp_path: Path) -> None:
@@ -197,12 +198,13 @@ def test_a_cut_thinks_as_of_then_and_records_nothing(tmp_path: Path) -> None:
 
 
 def test_a_server_thinks_and_gives_up_what_nobody_waits_for(tmp_path: Path) -> None:
-    slow = threading.Event()
+    quick = threading.Event()
+    quick.set()
 
     def script(sent: Any) -> Step:
         if "response_format" in sent:
             return Step({"opinions": [formed("Oslo is nice.", evidence=[])]})
-        return Step("Good [m2].", wait=3.0 if slow.is_set() else 0.0)
+        return Step("Good [m2].", gate=quick)
 
     with (
         scripted(script) as served,
@@ -224,16 +226,14 @@ def test_a_server_thinks_and_gives_up_what_nobody_waits_for(tmp_path: Path) -> N
         assert "Oslo is nice." in [each.text for each in remote.opinions.find()]
         with pytest.raises(InputError, match="stream"):
             remote.think(QUESTION, stream=print)
-        slow.set()
+        quick.clear()
         began = time.monotonic()
         with pytest.raises(DeadlineError):
-            remote.within(0.3).think(QUESTION)
+            remote.within(1.0).think(QUESTION)  # the model is asked before
         assert remote.count() == 4  # other calls go on
-        assert time.monotonic() - began < 2
-        gone = time.monotonic() + 5
-        while not served.left and time.monotonic() < gone:
-            time.sleep(0.01)
-        assert served.left  # the request to the model was given up
+        assert time.monotonic() - began < 30
+        quick.set()
+        until(lambda: served.left)  # the request to the model was given up
 
 
 # -- times ---------------------------------------------------------------------------------------
