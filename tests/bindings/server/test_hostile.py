@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from tests.bindings.server.hostile import HELLO, Target, Victim, drain, median, target
 from tests.bindings.server.hostile_messages import HTTP_LINES, MESSAGES, packed, recall_of, recorded
+from tests.waiting import until
 
 SECONDS = float(os.environ.get("RECOLLEX_FUZZ_SECONDS", "600"))
 PATIENCE = 8.0
@@ -185,7 +186,7 @@ def test_half_a_connection_is_answered_and_closed(attacked: Target, victim: Vict
 
 
 def test_one_who_asks_and_never_reads_costs_no_memory(attacked: Target, victim: Victim) -> None:
-    alone = victim.times()
+    alone = quickest(victim.times())
     before = attacked.memory()
     greedy = attacked.connect(timeout=0.5)
     greedy.sendall(HELLO)
@@ -196,8 +197,9 @@ def test_one_who_asks_and_never_reads_costs_no_memory(attacked: Target, victim: 
         greedy.sendall(asked)
     beside = victim.times()
     assert attacked.memory() - before < 50 << 20
-    assert quickest(beside) < 4 * quickest(alone) + 0.002  # bench/server.py measures it
     greedy.close()
+    alone = max(alone, quickest(victim.times()))  # the machine may have become busy
+    assert quickest(beside) < 4 * alone + 0.002  # bench/server.py measures it
 
 
 def quickest(times: list[float]) -> float:
@@ -223,11 +225,8 @@ def idle(attacked: Target, victim: Victim, count: int) -> tuple[float, float]:
     finally:
         for each in made:
             each.close()
-    end = time.monotonic() + PATIENCE
-    while attacked.files() > 200 and time.monotonic() < end:
-        time.sleep(0.05)
-    assert attacked.files() <= 200
-    return beside / alone, grown / count
+    until(lambda: attacked.files() <= 200, PATIENCE)
+    return beside / max(alone, quickest(victim.times())), grown / count
 
 
 def test_a_thousand_idle_connections_slow_no_client(attacked: Target, victim: Victim) -> None:

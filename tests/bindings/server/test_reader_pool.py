@@ -24,6 +24,7 @@ from recollex.server.server import Server
 from recollex.wire.messages import request
 from tests.bindings.serving import VECTOR, Raw, Told, serving
 from tests.bindings.test_serve import process
+from tests.waiting import until
 
 OPENERS = "tests.bindings.server.reader_openers"
 
@@ -65,13 +66,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, N
 def readers(server: Server) -> Any:
     assert server.service.reader_pool is not None
     return server.service.reader_pool
-
-
-def until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.01)
 
 
 def is_there(pid: int) -> bool:
@@ -219,7 +213,7 @@ def test_deadlines_and_failures_are_told(tmp_path: Path) -> None:
     ):
         arguments = {"text": "Ann is here.", "id": "m1", "embedding": VECTOR.tolist()}
         client.call("retain", "alice", arguments)
-        begun = client.send("history", "alice", {"id": "m1"}, {"deadline_ms": 200})
+        begun = client.send("history", "alice", {"id": "m1"}, {"deadline_ms": 500})
         waits = client.send("history", "alice", {"id": "m1"}, {"deadline_ms": 100})
         taken_back = client.send("history", "alice", {"id": "m1"})
         client.write(b"\x93\x02\xa6cancel\x91" + bytes([taken_back]))
@@ -242,18 +236,19 @@ def test_look_ups_and_a_lone_clients_recalls_are_done_where_they_were_read(
         fill(alone)
         loop = next(each for each in threading.enumerate() if "run" in each.name)
 
-        def noted(ask: Callable[[], Any]) -> tuple[str, threading.Thread]:
-            before = len(noting.threads)
-            ask()
-            until(lambda: len(noting.threads) > before)
-            return noting.threads[-1]
+        def done_by(method: str, ask: Callable[[], Any]) -> threading.Thread:
+            def found() -> list[threading.Thread]:
+                return [thread for name, thread in noting.threads if name == method]
 
-        time.sleep(0.1)  # earlier calls are recorded by now
-        assert noted(lambda: alone.get("m1")) == ("get", loop)
+            before = len(found())
+            ask()
+            until(lambda: len(found()) > before)
+            return found()[before]
+
+        assert done_by("get", lambda: alone.get("m1")) == loop
 
         def at_once() -> bool:
-            asked = noted(lambda: alone.recall("town", query_embedding=VECTOR))
-            return asked == ("recall", loop)
+            return done_by("recall", lambda: alone.recall("town", query_embedding=VECTOR)) == loop
 
         until(lambda: at_once() and at_once())
 

@@ -19,6 +19,7 @@ from recollex_engine.storage.vectors_file import HEADER_BYTES
 from recollex_engine.writing import reembedding
 from tests.engine.log.whole_log import LogReader
 from tests.engine.writing.named_model import MODELS, Model, move
+from tests.waiting import until
 
 
 def test_a_call_that_was_interrupted_goes_on_where_it_was(store, monkeypatch):
@@ -75,15 +76,14 @@ def test_a_full_disk_changes_nothing_and_the_next_call_goes_on(store, monkeypatc
 
 
 CHILD = """
-import sys
+import sys, time
 import recollex
 from recollex_engine.writing import reembedding
 from tests.engine.writing.named_model import Model
 reembedding.BATCH = 1
 class Slow(Model):
     def embed(self, texts, threads=1, progress=None):
-        import time
-        time.sleep(0.03)
+        time.sleep(0.03 if len(self.embedded) < int(sys.argv[2]) else 60)
         return super().embed(texts, threads, progress)
 print("ready", flush=True)
 print(recollex.reembed(sys.argv[1], "a", embedder=Slow("b", 64)), flush=True)
@@ -97,16 +97,13 @@ def test_killed_at_any_moment_it_goes_on_and_ends(store):
     for run in range(4):
         before = record.stat().st_size if record.exists() else 0
         child = subprocess.Popen(
-            [sys.executable, "-c", CHILD, str(store)],
+            [sys.executable, "-c", CHILD, str(store), "20" if run < 3 else "1000"],
             stdout=subprocess.PIPE,
             env=environment,
         )
         assert child.stdout.readline() == b"ready\n"
         if run < 3:
-            deadline = time.monotonic() + 20
-            while not record.exists() or record.stat().st_size <= before + 300:
-                assert time.monotonic() < deadline
-                time.sleep(0.002)
+            until(lambda before=before: record.exists() and record.stat().st_size > before + 300)
             time.sleep(rng.uniform(0, 0.04))
             child.kill()
         said = child.stdout.read()
