@@ -16,6 +16,8 @@ pytest.register_assert_rewrite(  # before the conftest of any folder, for all im
 )
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # models are those of packages and of the cache
+for name in [each for each in os.environ if each.lower().endswith("_proxy")]:
+    del os.environ[name]  # the servers of tests are on this machine
 
 if any(name in os.environ for name in ("RECOLLEX_SEARCH", "RECOLLEX_FUZZ")):
     from hypothesis import settings
