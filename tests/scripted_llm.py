@@ -17,7 +17,8 @@ class Step:
 
     content: what the model says. pieces: how a stream is cut. cut: a stream ends after so many
     pieces, without an end. wait: seconds before the answer, or before each piece of a stream.
-    gate: waited for, a minute at most, before the answer, or before the last piece of a stream.
+    gate: waited for before the answer, or before the last piece of a stream; the end of the server
+    opens it.
     body: sent instead of a chat completion, in bytes.
     """
 
@@ -34,10 +35,6 @@ class Step:
     usage: Mapping[str, int] | None = field(
         default_factory=lambda: {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     )
-
-    def pass_gate(self) -> None:
-        if self.gate is not None:
-            self.gate.wait(60)
 
     @property
     def text(self) -> str:
@@ -62,6 +59,7 @@ class Scripted:
     asked: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     left: list[float] = field(default_factory=list)
+    gates: list[threading.Event] = field(default_factory=list)
 
     def prompt(self, number: int = -1) -> str:
         """Return the text of all messages of a request."""
@@ -92,7 +90,7 @@ def scripted(script: Script) -> Iterator[Scripted]:
                 self.play_stream(step, sent)
                 return
             time.sleep(step.wait)
-            step.pass_gate()
+            self.pass_gate(step)
             body = step.body if step.body is not None else completion(step)
             self.send_response(step.status)
             self.send_header("Content-Type", "application/json")
@@ -110,7 +108,7 @@ def scripted(script: Script) -> Iterator[Scripted]:
             for number, piece in enumerate(pieces[: step.cut]):
                 time.sleep(step.wait)
                 if number == len(pieces) - 1:
-                    step.pass_gate()
+                    self.pass_gate(step)
                 self.event(chunk({"content": piece}))
             if step.cut is not None:
                 return
@@ -119,13 +117,22 @@ def scripted(script: Script) -> Iterator[Scripted]:
                 self.event({**chunk({}), "choices": [], "usage": step.usage})
             self.wfile.write(b"data: [DONE]\n\n")
 
+        def pass_gate(self, step: Step) -> None:
+            if step.gate is not None:
+                served.gates.append(step.gate)
+                step.gate.wait(60)
+
         def event(self, data: Mapping[str, Any]) -> None:
             self.wfile.write(b"data: " + json.dumps(data).encode() + b"\n\n")
             self.wfile.flush()
 
     with http_stub(Handler) as server:
         served.url = f"http://127.0.0.1:{server.server_port}/v1"
-        yield served
+        try:
+            yield served
+        finally:
+            for gate in served.gates:
+                gate.set()  # else the thread that waits would outlast the test
 
 
 def chunk(delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:

@@ -156,12 +156,11 @@ def test_a_store_that_cannot_be_reached_leaves_an_error(path, bucket, monkeypatc
     monkeypatch.setattr(object_store, "_RETRIES", {"max_retries": 0})
     with pytest.raises(InputError, match="there is no s3://nobucket: "):
         back_up(path, "s3://nobucket")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    monkeypatch.setenv("AWS_ENDPOINT", f"http://127.0.0.1:{port}")
-    with pytest.raises(DisconnectedError, match=f"s3://{bucket}: "):
-        back_up(path, f"s3://{bucket}")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # it does not listen, and no other program can
+        monkeypatch.setenv("AWS_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        with pytest.raises(DisconnectedError, match=f"s3://{bucket}: "):
+            back_up(path, f"s3://{bucket}")
     with pytest.raises(InputError, match="foo://x is no address of an object store"):
         recollex.backups("foo://x")
 
