@@ -50,8 +50,7 @@ def float_graph(
     dimension].
     """
     builder = _HalfBuilder() if half else _FloatBuilder()
-    _, mask_bias = builder.mask()
-    hidden, tapped = builder.encode(bert, {}, mask_bias)
+    hidden, tapped = builder.encode(bert, {})
     hidden = builder.single(hidden)
     tokens = builder.unsqueeze(builder.op("Cast", "attention_mask", to=TensorProto.FLOAT), 2)
     if pooling == "tokens":
@@ -84,7 +83,7 @@ def int8_graph(
     zero point of 128; both are the same numbers. See `processor.saturates`.
     """
     builder = _Int8Builder(signed)
-    hidden, _ = builder.encode(bert, spreads, None)
+    hidden, _ = builder.encode(bert, spreads)
     if pooling == "tokens":
         vector = hidden
     elif pooling == "cls":
@@ -103,9 +102,7 @@ def float_score_graph(classifier: Classifier, taps: bool = False, half: bool = F
     a number without bounds.
     """
     builder = _HalfBuilder() if half else _FloatBuilder()
-    _, mask_bias = builder.mask()
-    hidden, tapped = builder.encode(classifier.bert, {}, mask_bias, "token_type_ids")
-    hidden = builder.single(hidden)
+    hidden, tapped = builder.encode(classifier.bert, {}, "token_type_ids")
     shape = ["batch", "length"]
     return builder.model(
         {"input_ids": shape, "attention_mask": shape, "token_type_ids": shape},
@@ -119,7 +116,7 @@ def int8_score_graph(classifier: Classifier, spreads: Mapping[int, Floats], sign
     ``input_ids``, ``token_type_ids`` int64[1, length] -> float32[1]. The head stays in floats.
     """
     builder = _Int8Builder(signed)
-    hidden, _ = builder.encode(classifier.bert, spreads, None, "token_type_ids")
+    hidden, _ = builder.encode(classifier.bert, spreads, "token_type_ids")
     shape: list[int | str] = [1, "length"]
     return builder.model(
         {"input_ids": shape, "token_type_ids": shape}, [builder.score(hidden, classifier)]
@@ -182,17 +179,16 @@ class _FloatBuilder:
     def linear_of_gelu(self, x: str, part: Linear) -> str:
         return self.linear(x, part)
 
-    def mask(self) -> tuple[str, str]:
-        """Return the attention mask in floats, and what it adds to attention scores."""
+    def mask(self) -> str | None:
+        """Return what is added to attention scores: nothing for a token, much less for padding."""
         mask = self.op("Cast", "attention_mask", to=self.floats)
-        mask_bias = self.op(
-            "Mul", self.op("Sub", self.constant(np.float32(1)), mask), self.constant(_MASKED)
-        )
-        return mask, self.unsqueeze(mask_bias, 1, 2)
+        away = self.op("Sub", self.constant(np.float32(1)), mask)
+        return self.unsqueeze(self.op("Mul", away, self.constant(_MASKED)), 1, 2)
 
     def score(self, hidden: str, classifier: Classifier) -> str:
         """Add the head: one number for each first token."""
-        pooled = self.op("Tanh", _FloatBuilder.linear(self, self.first(hidden), classifier.pool))
+        first = self.single(self.first(hidden))
+        pooled = self.op("Tanh", _FloatBuilder.linear(self, first, classifier.pool))
         score = _FloatBuilder.linear(self, pooled, classifier.classify)
         return self.op("Squeeze", score, self.axes(1))
 
@@ -201,13 +197,22 @@ class _FloatBuilder:
         return self.op("LayerNormalization", x, scale, shift, axis=-1, epsilon=part.epsilon)
 
     def encode(
-        self,
-        bert: Bert,
-        spreads: Mapping[int, Floats],
-        mask_bias: str | None,
-        types: str | None = None,
+        self, bert: Bert, spreads: Mapping[int, Floats], types: str | None = None
     ) -> tuple[str, list[str]]:
         """Return the last hidden states, and the input of each linear that follows a norm."""
+        mask = self.mask()
+        x = self.embed(bert, types)
+        tapped = []
+        for n, layer in enumerate(bert.layers):
+            tapped.append(x)
+            seen = self.attend(x, layer, bert.heads, mask, spreads.get(2 * n))
+            x = self.joined(self.linear(seen, layer.attention_output), x, layer.attention_norm)
+            tapped.append(x)
+            inner = self.inner(x, layer, spreads.get(2 * n + 1))
+            x = self.joined(self.linear_of_gelu(inner, layer.output), x, layer.output_norm)
+        return x, tapped
+
+    def embed(self, bert: Bert, types: str | None) -> str:
         length = self.op("Shape", "input_ids", start=1, end=2)
         zero = self.axes(0)
         positions = self.op("Slice", self.constant(bert.positions), zero, length, zero)
@@ -215,38 +220,30 @@ class _FloatBuilder:
         if types is not None:
             typed = self.op("Gather", self.constant(bert.types), types, axis=0)
             embedded = self.op("Add", embedded, typed)
-        x = self.norm(embedded, bert.embedding_norm)
-        tapped = []
-        for n, layer in enumerate(bert.layers):
-            tapped.append(x)
-            mixed = self.linear_of_norm(x, layer.query_key_value, spreads.get(2 * n))
-            seen = self.linear(self.attend(mixed, bert, mask_bias), layer.attention_output)
-            x = self.norm(self.op("Add", seen, x), layer.attention_norm)
-            tapped.append(x)
-            x = self.norm(
-                self.op("Add", self.think(x, layer, spreads.get(2 * n + 1)), x),
-                layer.output_norm,
-            )
-        return x, tapped
+        return self.norm(embedded, bert.embedding_norm)
 
-    def think(self, x: str, layer: Layer, spread: Floats | None) -> str:
-        return self.linear_of_gelu(
-            self.op("Gelu", self.linear_of_norm(x, layer.intermediate, spread)), layer.output
-        )
+    def joined(self, y: str, x: str, norm: Norm) -> str:
+        return self.norm(self.op("Add", y, x), norm)
 
-    def attend(self, mixed: str, bert: Bert, mask_bias: str | None) -> str:
+    def inner(self, x: str, layer: Layer, spread: Floats | None) -> str:
+        return self.op("Gelu", self.linear_of_norm(x, layer.intermediate, spread))
+
+    def attend(
+        self, x: str, layer: Layer, heads: int, mask: str | None, spread: Floats | None
+    ) -> str:
         """Add ``softmax(q k') v`` for each head; the query is already scaled."""
-        heads, size = bert.heads, bert.dimension // bert.heads
-        shape = self.constant(np.array([0, 0, 3 * heads, size]))
+        mixed = self.linear_of_norm(x, layer.query_key_value, spread)
+        dimension = len(layer.attention_output.weight)
+        shape = self.constant(np.array([0, 0, 3 * heads, dimension // heads]))
         split = self.op("Transpose", self.op("Reshape", mixed, shape), perm=[0, 2, 1, 3])
         query, key, value = self.ops(
             3, "Split", split, self.constant(np.array([heads] * 3)), axis=1
         )
         scores = self.op("MatMul", query, self.op("Transpose", key, perm=[0, 1, 3, 2]))
-        if mask_bias is not None:
-            scores = self.op("Add", scores, mask_bias)
+        if mask is not None:
+            scores = self.op("Add", scores, mask)
         seen = self.op("MatMul", self.op("Softmax", scores, axis=-1), value)
-        back = self.constant(np.array([0, 0, bert.dimension]))
+        back = self.constant(np.array([0, 0, dimension]))
         return self.op("Reshape", self.op("Transpose", seen, perm=[0, 2, 1, 3]), back)
 
     def model(self, inputs: Mapping[str, Sequence[int | str]], outputs: list[str]) -> bytes:
@@ -288,6 +285,9 @@ class _Int8Builder(_FloatBuilder):
     def __init__(self, signed: bool) -> None:
         super().__init__()
         self._signed = signed
+
+    def mask(self) -> None:
+        return None
 
     def table(self, words: Floats) -> str:
         columns, scales = quantise(words.T)
