@@ -44,8 +44,9 @@ from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import Weights, find_weights, is_folder, sha256_of
 from recollex_engine.waiting import waiting
 
-CONVERTER_VERSION = 1  # raised whenever the same weights would give other vectors
 GraphPrecision = Literal["int8", "fp32", "fp16"]
+VERSIONS: dict[GraphPrecision, int] = {"int8": 1, "fp32": 1, "fp16": 2}
+"""The version of each conversion: raised whenever the same weights would give other vectors."""
 
 _CALIBRATION = """\
 The train to Prague leaves at 7:45 on Monday, so please book two seats by the window.
@@ -151,7 +152,7 @@ def cache_folder() -> Path:
 def _place(description: ModelDescription, identity: str, precision: GraphPrecision) -> Path:
     name = description.name.replace("/", "--")
     weights = "-unsigned" if precision == "int8" and saturates() else ""
-    return cache_folder() / f"{name}-{identity}-{precision}-v{CONVERTER_VERSION}{weights}"
+    return cache_folder() / f"{name}-{identity}-{precision}-v{VERSIONS[precision]}{weights}"
 
 
 def damage(place: Path) -> str | None:
@@ -217,7 +218,7 @@ def _write(weights: Weights, work: Path, precision: GraphPrecision) -> None:
     (work / "model.onnx").write_bytes(_graph(weights, tokenizer, precision))
     name, identity = description.name, _identity(weights)
     record: dict[str, Any] = {
-        "fingerprint": f"{name}@{identity}-{precision}-v{CONVERTER_VERSION}",
+        "fingerprint": f"{name}@{identity}-{precision}-v{VERSIONS[precision]}",
         "weights_sha256": weights.sha256,
         "source": weights.source,
         "files": {file: sha256_of(work / file) for file in ("model.onnx", "tokenizer.json")},

@@ -4,7 +4,8 @@ Three graphs of the same function:
 
 - **float**: ``input_ids``, ``attention_mask`` int64[batch, length] -> float32[batch, dimension].
 - **half**: the same in 16-bit floats, for GPUs. Pooling, normalisation and the classifier stay in
-  32 bits, and only operators that run on a device are used.
+  32 bits. One operator of onnxruntime is a whole attention, another adds and normalises. The mask
+  must be ones, at least one, and then zeros.
 - **int8**: ``input_ids`` int64[1, length] -> float32[1, dimension]. The batch is 1 by construction:
   activations are scaled over all texts of a run, so a second text would change the first one's
   vector. There is no mask, because one text needs no padding.
@@ -22,7 +23,7 @@ quantised like a weight column, and becomes a row of floats before anything is a
   all 255 steps are positive. There is one scale a token, since a few tokens are far larger.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -206,10 +207,12 @@ class _FloatBuilder:
         for n, layer in enumerate(bert.layers):
             tapped.append(x)
             seen = self.attend(x, layer, bert.heads, mask, spreads.get(2 * n))
-            x = self.joined(self.linear(seen, layer.attention_output), x, layer.attention_norm)
+            x = self.joined(self.linear, seen, layer.attention_output, x, layer.attention_norm)
             tapped.append(x)
-            inner = self.inner(x, layer, spreads.get(2 * n + 1))
-            x = self.joined(self.linear_of_gelu(inner, layer.output), x, layer.output_norm)
+            inner = self.op(
+                "Gelu", self.linear_of_norm(x, layer.intermediate, spreads.get(2 * n + 1))
+            )
+            x = self.joined(self.linear_of_gelu, inner, layer.output, x, layer.output_norm)
         return x, tapped
 
     def embed(self, bert: Bert, types: str | None) -> str:
@@ -222,11 +225,11 @@ class _FloatBuilder:
             embedded = self.op("Add", embedded, typed)
         return self.norm(embedded, bert.embedding_norm)
 
-    def joined(self, y: str, x: str, norm: Norm) -> str:
-        return self.norm(self.op("Add", y, x), norm)
-
-    def inner(self, x: str, layer: Layer, spread: Floats | None) -> str:
-        return self.op("Gelu", self.linear_of_norm(x, layer.intermediate, spread))
+    def joined(
+        self, linear: Callable[[str, Linear], str], y: str, part: Linear, x: str, norm: Norm
+    ) -> str:
+        """Add ``norm(linear(y) + x)``."""
+        return self.norm(self.op("Add", linear(y, part), x), norm)
 
     def attend(
         self, x: str, layer: Layer, heads: int, mask: str | None, spread: Floats | None
@@ -260,7 +263,7 @@ class _FloatBuilder:
 
 
 class _HalfBuilder(_FloatBuilder):
-    """The same graph in 16-bit floats up to the last hidden states."""
+    """The same graph in 16-bit floats up to the last hidden states, of fused operators."""
 
     floats = TensorProto.FLOAT16
 
@@ -277,6 +280,31 @@ class _HalfBuilder(_FloatBuilder):
         """Normalise without LpNormalization, an operator that devices lack."""
         squares = self.op("ReduceSum", self.op("Mul", vector, vector), self.axes(1), keepdims=1)
         return self.op("Div", vector, self.op("Sqrt", squares))
+
+    def mask(self) -> str:
+        """Return the number of tokens of each text."""
+        mask = self.op("Cast", "attention_mask", to=TensorProto.INT32)
+        return self.op("ReduceSum", mask, self.axes(1), keepdims=0)
+
+    def attend(
+        self, x: str, layer: Layer, heads: int, mask: str | None, spread: Floats | None
+    ) -> str:
+        """Add the attention of all heads as one operator, which scales the query itself."""
+        part = layer.query_key_value
+        dimension = len(layer.attention_output.weight)
+        scales = np.ones(3 * dimension, np.float32)
+        scales[:dimension] = np.sqrt(dimension // heads)
+        weight, bias = self.constant(part.weight * scales), self.constant(part.bias * scales)
+        return self.op("Attention", x, weight, bias, mask or "", domain=_RUNTIME, num_heads=heads)
+
+    def joined(
+        self, linear: Callable[[str, Linear], str], y: str, part: Linear, x: str, norm: Norm
+    ) -> str:
+        product = self.op("MatMul", y, self.constant(part.weight))
+        parts = map(self.constant, (norm.scale, norm.shift, part.bias))
+        return self.op(
+            "SkipLayerNormalization", product, x, *parts, domain=_RUNTIME, epsilon=norm.epsilon
+        )
 
 
 class _Int8Builder(_FloatBuilder):
