@@ -23,6 +23,7 @@ from recollex_engine.errors import ModelError
 from recollex_engine.models.backends import Precision
 from recollex_engine.models.convert import cache_folder
 from recollex_engine.models.description import read_json
+from recollex_engine.models.device_session import is_gpu_here
 
 Auto = Literal["auto"]
 PACKAGES = ("onnxruntime", "onnxruntime-gpu", "openvino")
@@ -74,9 +75,7 @@ def fastest_precision(
 
 def candidates() -> list[Precision]:
     """Return the precisions that can run here, in order of preference."""
-    import onnxruntime
-
-    if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
+    if is_gpu_here():
         return ["fp16"]
     ways: list[Precision] = ["int8"]
     if _version("openvino"):

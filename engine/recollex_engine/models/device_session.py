@@ -4,6 +4,9 @@ A run is padded to a bucket, a fixed (batch, length), whose buffers stay on the 
 is allocated, and a CUDA graph, captured at a bucket's first run, replays all kernels with one call.
 """
 
+import contextlib
+import ctypes
+import io
 import os
 import warnings
 from dataclasses import dataclass
@@ -18,9 +21,9 @@ from recollex_engine.errors import ModelError
 from recollex_engine.models.session import Session, open_session
 
 CUDA = "CUDAExecutionProvider"
-BATCHES = (1, 8, 16, 32, 64)
+BATCHES = (1, 8, 16, 32, 64, 128)
 LENGTHS = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-WARM = ((1, 16), (1, 32), (64, 64), (64, 128))
+WARM = ((1, 16), (1, 32), (128, 64), (128, 128))
 """Buckets that are captured when a session opens: for a question, and a recall's candidates."""
 
 Ints = npt.NDArray[np.int64]
@@ -69,7 +72,8 @@ class DeviceSession:
         self._graphs = provider == CUDA
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        settings = {"device_id": "0", "enable_cuda_graph": "1"} if self._graphs else {}
+        settings = {"enable_cuda_graph": "1"} if self._graphs else {}
+        missing = _load_libraries(onnxruntime) if self._graphs else ""
         try:
             self._session = onnxruntime.InferenceSession(
                 os.fspath(model), options, providers=[(provider, settings)]
@@ -79,6 +83,7 @@ class DeviceSession:
         if self._session.get_providers()[0] != provider:
             raise ModelError(
                 f"{provider} did not start: its libraries, or a driver for them, are missing"
+                + missing
             )
         self._lengths = (*(each for each in LENGTHS if each < longest), longest)
         self._bound: dict[tuple[int, int], _Bound] = {}
@@ -129,6 +134,21 @@ class DeviceSession:
         return _Bound(binding, options, values, outputs)
 
 
+def is_gpu_here() -> bool:
+    """Return whether onnxruntime has been built for CUDA, and its driver sees a GPU."""
+    import onnxruntime
+
+    if CUDA not in onnxruntime.get_available_providers():
+        return False
+    try:
+        driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int(0)
+    failed = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+    return not failed and count.value > 0
+
+
 def open_device(model: Path, longest: int) -> Session:
     """Return the graph on the GPU, or on the CPU after a warning that names the cause.
 
@@ -150,6 +170,17 @@ def open_device(model: Path, longest: int) -> Session:
         )
     session: Session = open_session(model)
     return session
+
+
+def _load_libraries(runtime: Any) -> str:
+    """Load CUDA's libraries from the packages of the extra gpu; return what could not be loaded.
+
+    Without this only libraries that the system's linker knows are found.
+    """
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        runtime.preload_dlls()
+    return "".join(f"\n  {line}" for line in said.getvalue().splitlines())
 
 
 def _padded(name: str, value: Ints, shape: tuple[int, int]) -> Ints:

@@ -1,6 +1,5 @@
 import json
 
-import onnxruntime
 import pytest
 
 from recollex_engine.errors import ModelError
@@ -60,7 +59,7 @@ def test_other_models_and_versions_are_measured_anew(monkeypatch, cache):
 def test_where_there_is_one_way_nothing_is_measured(monkeypatch):
     monkeypatch.setattr(backend_choice, "_version", lambda package: "")
     assert fastest_precision("judge", None) == "int8"
-    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
+    monkeypatch.setattr(backend_choice, "is_gpu_here", lambda: True)
     assert fastest_precision("judge", None) == "fp16"
 
 

@@ -132,7 +132,7 @@ def fake_runtime(monkeypatch, make_session):
     monkeypatch.setattr(onnxruntime, "InferenceSession", session)
 
 
-def test_a_provider_that_is_listed_but_does_not_start_is_a_warning(half, monkeypatch):
+def test_a_provider_that_is_listed_but_does_not_start_is_a_warning(half, monkeypatch, capsys):
     asked = []
 
     def make(real, source, options, providers):
@@ -140,9 +140,45 @@ def test_a_provider_that_is_listed_but_does_not_start_is_a_warning(half, monkeyp
         return types.SimpleNamespace(get_providers=lambda: [CPU])
 
     fake_runtime(monkeypatch, make)
-    with pytest.warns(RuntimeWarning, match="did not start: its libraries, or a driver"):
+    monkeypatch.setattr(
+        onnxruntime, "preload_dlls", lambda: print("Failed to load libcublas.so.13")
+    )
+    said = r"(?s)did not start: its libraries, or a driver.*\n  Failed to load libcublas.so.13"
+    with pytest.warns(RuntimeWarning, match=said):
         assert not isinstance(module.open_device(half, LONGEST), DeviceSession)
-    assert asked == [("CUDAExecutionProvider", {"device_id": "0", "enable_cuda_graph": "1"})]
+    assert asked == [("CUDAExecutionProvider", {"enable_cuda_graph": "1"})]
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("able", "failure", "devices", "expected"),
+    [(True, 0, 1, True), (True, 0, 0, False), (True, 100, 1, False), (False, 0, 1, False)],
+)
+def test_a_gpu_is_here_if_the_driver_counts_one(monkeypatch, able, failure, devices, expected):
+    class Driver:
+        def __init__(self, name):
+            assert name == "libcuda.so.1"
+
+        def cuInit(self, flags):  # noqa: N802
+            return failure
+
+        def cuDeviceGetCount(self, count):  # noqa: N802
+            count._obj.value = devices
+            return 0
+
+    providers = ["CUDAExecutionProvider"] * able + [CPU]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: providers)
+    monkeypatch.setattr(module.ctypes, "CDLL", Driver)
+    assert module.is_gpu_here() is expected
+
+
+def test_a_gpu_is_not_here_without_a_driver(monkeypatch):
+    def missing(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
+    monkeypatch.setattr(module.ctypes, "CDLL", missing)
+    assert not module.is_gpu_here()
 
 
 def test_a_device_that_fails_is_a_warning_with_what_it_said(half, monkeypatch):
