@@ -224,7 +224,7 @@ class Encoder:
         prefix = self._description.passage_prefix
         passages, rows = [prefix + text for text in places], list(places.values())
         if self._size > 1:  # texts of similar length together
-            encodings = [self._encode(passage) for passage in passages]
+            encodings = self._encode_all(passages)
             for batch in batches_of([len(each.ids) for each in encodings], self._size):
                 found = self._run_padded([encodings[n] for n in batch])
                 for n, vector in zip(batch, found, strict=True):
@@ -267,6 +267,14 @@ class Encoder:
         inputs = {"input_ids": ids, "attention_mask": mask}
         vectors: Vector = self._session.run(None, inputs)[0]
         return vectors
+
+    def _encode_all(self, texts: list[str]) -> list[Any]:
+        """Return the encoding of each text, made on all cores: else a GPU waits for them."""
+        try:
+            encodings: list[Any] = self._tokenizer.encode_batch(texts)
+        except (TypeError, UnicodeError):
+            encodings = [self._encode(text) for text in texts]  # says which text it is
+        return encodings
 
     def _encode(self, text: str, special: bool = True) -> Any:
         try:
