@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import pre_tokenizers
 
 from recollex_engine.errors import InputError
 from recollex_engine.models import pairs as module
@@ -66,9 +67,10 @@ def test_a_tokenizer_that_frames_pairs_otherwise_is_asked_for_each(tokenizer):
         def __getattr__(self, name):
             return getattr(tokenizer, name)
 
-        def encode(self, first, second):
-            found = tokenizer.encode(first, second)
-            return type("Encoding", (), {"ids": [*found.ids, 1], "type_ids": found.type_ids})()
+        def encode(self, *texts, **options):
+            found = tokenizer.encode(*texts, **options)
+            made = {"ids": [*found.ids, 1], "type_ids": found.type_ids, "overflowing": []}
+            return type("Encoding", (), made)()
 
     pairs = PairTokenizer(Other(), 24)
     assert pairs._frame_ids is None
@@ -174,7 +176,7 @@ def test_a_stored_text_is_not_tokenised(tokenizer, monkeypatch):
     plain = pairs._plain
     monkeypatch.setattr(pairs, "_plain", lambda texts: asked.append(list(texts)) or plain(texts))
     first = pairs.of("who ?", whole, ids)
-    assert asked == [["who ?"], ["[Date:"], ["7]"], ["x:"], [whole[1]]]
+    assert asked == [["who ?"], ["[Date: 7] "], ["x: "], [whole[1]]]
     asked.clear()
     assert as_lists(pairs.of("who ?", whole, ids)) == as_lists(first)
     assert asked == [["who ?"]]
@@ -222,11 +224,55 @@ def test_a_family_without_a_vocabulary_has_none(tokenizer):
         def __getattr__(self, name):
             return getattr(tokenizer, name)
 
-        def encode(self, first, second):
-            found = tokenizer.encode(first, second)
-            return type("Encoding", (), {"ids": [*found.ids, 1], "type_ids": found.type_ids})()
+        def encode(self, *texts, **options):
+            found = tokenizer.encode(*texts, **options)
+            made = {"ids": [*found.ids, 1], "type_ids": found.type_ids, "overflowing": []}
+            return type("Encoding", (), made)()
 
     assert PairTokenizer(Other(), 24).vocabulary is None
+
+
+SCRAPS = [
+    "[SEP]",
+    "[sep]",
+    "[",
+    "don't",
+    "U.S.",
+    "...",
+    "3.14",
+    " ",
+    "\n",
+    "\x7f",
+    "\x1c",
+    "é",
+    "ann",
+]
+
+
+@settings(deadline=None, max_examples=300)
+@given(scraps=st.lists(st.sampled_from([*SCRAPS, "x" * 101, "a-" * 9]), max_size=20))
+def test_the_tokens_of_a_text_made_of_its_words_are_the_librarys(published, scraps):
+    tokenizer, pairs = published
+    text = "".join(scraps)
+    whole = tokenizer.encode(text, add_special_tokens=False)
+    assert pairs._plain([text, text]) == [None if whole.overflowing else whole.ids] * 2
+    plain = text.isascii() and not {"\x7f", "\x1c"} & set(text) and "[sep]" not in text.lower()
+    assert (pairs._of_words(text) is not None) == (plain and not whole.overflowing)
+
+
+def test_a_tokenizer_that_splits_otherwise_makes_the_tokens_of_whole_texts(tmp_path):
+    from tests.engine.models.conftest import write_tokenizer
+
+    write_tokenizer(tmp_path / "tokenizer.json")
+    tokenizer = open_tokenizer(tmp_path / "tokenizer.json")
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(24)
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    pairs = PairTokenizer(tokenizer, 24)
+    assert pairs._of_words("ann sat.") is None
+    assert pairs._plain(["ann sat."]) == [
+        tokenizer.encode("ann sat.", add_special_tokens=False).ids
+    ]
 
 
 def test_a_heading_is_not_taken_apart_within_an_added_token(tmp_path):
