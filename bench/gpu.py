@@ -9,7 +9,7 @@ Check: before the clock starts, the scores in fp16 are within 2e-3 of the scores
 Their order is the same, except for pairs that are nearer than that. Vectors have a cosine of .9999
 to those of fp32. The recall's trace names no failed stage.
 
-Without a GPU, or without the extra gpu, every row says "not run" and the reason. The cross-encoder
+Without a GPU, or without onnxruntime-gpu, every row says "not run" and why. The cross-encoder
 comes from bench/lib/cross_encoders.py and has a random head. The floor is the arithmetic of the
 pairs at the speed of one fp16 matrix product of 12,800 x 384 x 1536 on the device, by onnxruntime.
 The recall uses TEMPR's preset with thinking budget 100, over made-up memories. As in TEMPR's

@@ -21,6 +21,11 @@ from recollex_engine.errors import ModelError
 from recollex_engine.models.session import Session, open_session
 
 CUDA = "CUDAExecutionProvider"
+INSTALL = (
+    "  pip uninstall -y onnxruntime onnxruntime-gpu && pip install 'onnxruntime-gpu[cuda,cudnn]'"
+)
+"""What to type for a GPU. The packages have the same files, so the last one installed is used; an
+extra of ours would install both, in an order of pip's choice."""
 BATCHES = (1, 8, 16, 32, 64, 128)
 LENGTHS = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 WARM = ((1, 16), (1, 32), (128, 64), (128, 128))
@@ -82,8 +87,8 @@ class DeviceSession:
             raise ModelError(f"{provider} cannot load {model}: {error}") from error
         if self._session.get_providers()[0] != provider:
             raise ModelError(
-                f"{provider} did not start: its libraries, or a driver for them, are missing"
-                + missing
+                f"{provider} did not start: its libraries are missing, or too new for the driver"
+                f"{missing}\nThis brings the libraries:\n{INSTALL}"
             )
         self._lengths = (*(each for each in LENGTHS if each < longest), longest)
         self._bound: dict[tuple[int, int], _Bound] = {}
@@ -160,9 +165,10 @@ def open_device(model: Path, longest: int) -> Session:
     try:
         if CUDA not in able:
             raise ModelError(
-                f"this onnxruntime has no {CUDA}, only {', '.join(able)}: type\n"
-                "  pip uninstall onnxruntime && pip install 'recollex[gpu]'"
+                f"this onnxruntime has no {CUDA}, only {', '.join(able)}: type\n{INSTALL}"
             )
+        if not is_gpu_here():
+            raise ModelError("there is no GPU, or no driver for it")
         return DeviceSession(model, longest)
     except ModelError as error:
         warnings.warn(
@@ -173,13 +179,14 @@ def open_device(model: Path, longest: int) -> Session:
 
 
 def _load_libraries(runtime: Any) -> str:
-    """Load CUDA's libraries from the packages of the extra gpu; return what could not be loaded.
+    """Load CUDA's libraries from their Python packages; return what could not be loaded.
 
-    Without this only libraries that the system's linker knows are found.
+    Without this only libraries that the system's linker knows are found. onnxruntime has it since
+    1.21.
     """
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        runtime.preload_dlls()
+        getattr(runtime, "preload_dlls", lambda: None)()
     return "".join(f"\n  {line}" for line in said.getvalue().splitlines())
 
 

@@ -110,7 +110,8 @@ def test_threads_share_the_session_and_get_their_own_answers(fp16):
 
 def test_without_the_provider_the_cpu_runs_it_after_a_warning_that_names_the_cause(half):
     with pytest.warns(
-        RuntimeWarning, match=r"(?s)no CUDAExecutionProvider, only .*recollex\[gpu\]"
+        RuntimeWarning,
+        match=r"(?s)no CUDAExecutionProvider, only .*'onnxruntime-gpu\[cuda,cudnn\]'",
     ):
         session = module.open_device(half, LONGEST)
     assert not isinstance(session, DeviceSession)
@@ -118,7 +119,15 @@ def test_without_the_provider_the_cpu_runs_it_after_a_warning_that_names_the_cau
     assert session.run(None, {"input_ids": ones, "attention_mask": ones})[0].shape == (1, 32)
 
 
+def test_without_a_driver_the_cpu_runs_it(half, monkeypatch):
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
+    monkeypatch.setattr(module, "is_gpu_here", lambda: False)
+    with pytest.warns(RuntimeWarning, match="there is no GPU, or no driver for it"):
+        assert not isinstance(module.open_device(half, LONGEST), DeviceSession)
+
+
 def fake_runtime(monkeypatch, make_session):
+    monkeypatch.setattr(module, "is_gpu_here", lambda: True)
     monkeypatch.setattr(
         onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider", CPU]
     )
@@ -143,7 +152,7 @@ def test_a_provider_that_is_listed_but_does_not_start_is_a_warning(half, monkeyp
     monkeypatch.setattr(
         onnxruntime, "preload_dlls", lambda: print("Failed to load libcublas.so.13")
     )
-    said = r"(?s)did not start: its libraries, or a driver.*\n  Failed to load libcublas.so.13"
+    said = r"(?s)did not start: its libraries.*\n  Failed to load libcublas.so.13\n.*pip install"
     with pytest.warns(RuntimeWarning, match=said):
         assert not isinstance(module.open_device(half, LONGEST), DeviceSession)
     assert asked == [("CUDAExecutionProvider", {"enable_cuda_graph": "1"})]
