@@ -61,7 +61,16 @@ FOLDERS = {  # a package's folders, lowest first; "" is its root
 ROOTS = {  # the modules that may stand in a package's root
     "recollex_kernels": set(),
     "recollex_engine": {
-        *("errors", "clock", "cores", "trace", "fork", "deferred_signals", "waiting"),
+        *(
+            "errors",
+            "clock",
+            "cores",
+            "trace",
+            "fork",
+            "deferred_signals",
+            "waiting",
+            "fingerprint",
+        ),
     },
     "recollex": {"aio", "encryption", "errors", "presets"},
 }

