@@ -9,7 +9,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
@@ -254,7 +254,7 @@ def _read_moment(value: str, name: str) -> datetime:
     if _RFC3339.fullmatch(value):
         try:
             found = datetime.fromisoformat(value.upper())
-            found.astimezone()  # raises beyond the ends of the calendar
+            found.astimezone(UTC)  # raises beyond the ends of the calendar
         except (ValueError, OverflowError):
             pass
         else:

@@ -1,6 +1,5 @@
 """The tools over facts, over time, and the one that thinks."""
 
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -14,7 +13,6 @@ from recollex.mcp.times import Limit, Time, moment
 
 Caller = Context[Any, Any]
 Part = Annotated[str | None, Field(description="A name, such as Alice, works_at or Google.")]
-_FIRST, _LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
 
 class KnowledgeTools:
@@ -86,7 +84,7 @@ class KnowledgeTools:
         for event in events:
             first = event.span[0] or event.recorded[0]
             last = event.span[1] or first
-            if first < (end or _LAST) and last >= (start or _FIRST):
+            if (end is None or first < end) and (start is None or last >= start):
                 line = f"{event.id} [{first:%B %d, %Y}; event] {event.summary}"
                 entries.append((first, line, event.to_dict()))
         entries = sorted(entries, key=lambda entry: entry[0])[-limit:]

@@ -9,7 +9,8 @@
 REMem 3.1 attaches point_in_time, or start_time and end_time, to a triple. A fact here has a
 half-open interval and perhaps a note on its uncertainty, such as "to the month". An interval that
 is a whole year, month or day of the calendar is a point in time of that precision; the last day of
-an interval is written as its end.
+an interval is written as its end. What lies beyond the calendar is written as its first or last
+moment: "until the beginning of the year 1" as end_time 0001-01-01.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -65,13 +66,15 @@ def qualifiers(
     found = {}
     if start is not None:
         found[START] = (
-            _plain(start, start) if begins == "moment" else _dated(start + _INSIDE[begins], begins)
+            _plain(start, start)
+            if begins == "moment"
+            else _dated(_moved(start, _INSIDE[begins]), begins)
         )
     if end is not None:
         found[END] = (
-            _plain(end, end - MICROSECOND)
+            _plain(end, _moved(end, -MICROSECOND))
             if ends == "moment"
-            else _dated(end - _INSIDE[ends], ends)
+            else _dated(_moved(end, -_INSIDE[ends]), ends)
         )
     return found
 
@@ -126,6 +129,14 @@ def read_period(time: TimeRange) -> str | None:
     'day'
     """
     return whole_period(from_micros(time.start), from_micros(time.end))
+
+
+def _moved(at: datetime, by: timedelta) -> datetime:
+    """Return ``at + by``, clamped to the range of datetime."""
+    try:
+        return at + by
+    except OverflowError:
+        return (datetime.max if by > timedelta(0) else datetime.min).replace(tzinfo=UTC)
 
 
 def _plain(at: datetime, day: datetime) -> str:

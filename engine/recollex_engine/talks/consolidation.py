@@ -13,14 +13,15 @@ Nothing leaves the log: one `Undo` brings all of it back. Observations (`mind.ob
 archived: they end with their facts.
 """
 
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 
-from recollex_engine.clock import from_micros, to_micros
+from recollex_engine.clock import DAY, from_micros, to_micros
 from recollex_engine.domain.checks import MAX_IDS
 from recollex_engine.domain.fact_schema import ARCHIVED, OBSERVATION
 from recollex_engine.domain.literals import ENTITY
@@ -170,13 +171,8 @@ def _episodes(events: Sequence[Event]) -> Iterator[EpisodeMade]:
             part = those[first : first + MAX_IDS]
             if len(part) < 2:
                 continue
-            start = (
-                part[0]
-                .recorded[0]
-                .replace(year=year, month=month, day=1, hour=0, minute=0, second=0, microsecond=0)
-            )
-            following = (year + 1, 1) if month == 12 else (year, month + 1)
-            end = start.replace(year=following[0], month=following[1])
+            start = datetime(year, month, 1, tzinfo=UTC)
+            end = from_micros(to_micros(start, "window") + monthrange(year, month)[1] * DAY)
             ids = tuple(event.id for event in part)
             title = _title(start, part)
             yield EpisodeMade(f"{year}-{month:02}/{ids[0]}"[:1000], title, (start, end), ids)

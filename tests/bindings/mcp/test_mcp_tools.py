@@ -100,6 +100,7 @@ def test_facts_and_the_timeline(tmp_path: Path) -> None:
         agent.events.add("Ann moved to Oslo.", participants=["Ann"], span="January 2023")
         agent.retain("Ann sold her boat.", event_at="2024-02-01T00:00:00Z")
         agent.retain("Ann bought a boat.", event_at="2021-02-01T00:00:00Z")
+        agent.events.add("The world ends.", span=("9999-12-31T12:00:00Z", None))
 
     async def work(client: Any) -> None:
         found = await called(client, "facts", subject="Ann")
@@ -113,6 +114,7 @@ def test_facts_and_the_timeline(tmp_path: Path) -> None:
                 "Ann bought a boat.",
                 "Ann moved to Oslo.",
                 "Ann sold her boat.",
+                "The world ends.",
             ]
         later = await called(client, "timeline", since="2023-06-01", until="2025-01-01")
         assert [each["text"] for each in later["entries"]] == ["Ann sold her boat."]

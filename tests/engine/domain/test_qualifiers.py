@@ -32,6 +32,10 @@ def day(written: str | None) -> datetime | None:
             {"start_time": "2026-11-16", "end_time": "2026-11-22"},
         ),
         ("2015-01-01", "2016-01-01", "approximate: around 2015", {"point_in_time": "2015"}),
+        (None, "0001-01-01", None, {"end_time": "0001-01-01"}),
+        (None, "0001-01-01", "end to the year", {"end_time": "0001"}),
+        ("9999-12-31", None, "start to the month", {"start_time": "9999-12"}),
+        ("9999-12-31", None, None, {"start_time": "9999-12-31"}),
     ],
 )
 def test_a_bound_is_as_precise_as_it_was_said(
