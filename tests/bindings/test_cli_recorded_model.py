@@ -7,7 +7,7 @@ import pytest
 import recollex
 from recollex.cli import main
 from recollex.cli.parser import Arguments
-from recollex.cli.recorded_model import embedder_for
+from recollex.cli.recorded_model import embedder_for, recorded_embedder
 from tests.default_model import default_model
 
 
@@ -37,6 +37,24 @@ def test_the_embedder_of_an_agent_is_named(
         store.agent("a").retain("Ann lives in Oslo.", embedding=[1.0] * 8)
     arguments = Arguments(store=str(tmp_path), agent="a", embedder=None)
     assert embedder_for(arguments, None) == expected
+
+
+@pytest.mark.parametrize(
+    ("fingerprints", "expected"),
+    [
+        ([], None),
+        (["given-8", "all-MiniLM-L6-v2@0f-int8-v1"], "given:8"),
+        (["all-MiniLM-L6-v2@0f-bf16-v1"], "all-MiniLM-L6-v2:bf16"),
+        (["name-of-a-folder@0f-int8-v1"], None),
+    ],
+)
+def test_a_server_takes_the_model_of_the_first_agent(
+    tmp_path: Path, fingerprints: list[str], expected: str | None
+) -> None:
+    for n, fingerprint in enumerate(fingerprints):
+        with recollex.open(tmp_path, embedder=Named(fingerprint)) as store:
+            store.agent(f"agent {n}").retain("Ann lives in Oslo.", embedding=[1.0] * 8)
+    assert recorded_embedder(str(tmp_path), None) == expected
 
 
 def test_an_agent_in_another_precision_is_read_written_and_examined(

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import recollex
 from recollex.cli import main
 from recollex.wire.codec import encode
 from tests.bindings.serving import DIMENSION, VECTOR, Raw, Told, given
@@ -256,6 +257,20 @@ def test_it_says_when_it_is_ready_and_fails_where_it_cannot_warm_up(tmp_path: Pa
     with starting(code, "--store", memory, "--workers", "0") as server:
         assert server.stderr and server.stderr.read().endswith("\nrecollex: no model\n")
         assert server.wait(30) == 2
+
+
+def test_it_serves_agents_with_the_vectors_that_they_have(tmp_path: Path) -> None:
+    memory = str(tmp_path / "memory")
+    with recollex.open(memory, embedder=recollex.GivenVectors(DIMENSION)) as store:
+        store.agent("a").retain("Ann lives in Oslo.", embedding=VECTOR)
+    code = "import sys; from recollex.cli import main; sys.exit(main(sys.argv[1:]))"
+    with starting(code, "serve", "--store", memory, "--workers", "0") as server:
+        assert server.stdout
+        address = server.stdout.readline().removeprefix("listening on ").strip()
+        with Raw(address) as client:
+            assert client.call("count", "a", {}) == 1
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(30) == 0
 
 
 def test_a_ctrl_c_while_reader_processes_start_is_quiet(tmp_path: Path) -> None:

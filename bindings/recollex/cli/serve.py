@@ -13,6 +13,7 @@ from recollex.api.store import Store, read_embedder
 from recollex.cli.existing_store import check_folder
 from recollex.cli.host_and_port import host_and_port
 from recollex.cli.parser import Arguments
+from recollex.cli.recorded_model import recorded_embedder
 from recollex.cli.terminal import say, show
 from recollex.cli.warmup import Stopped, warm
 from recollex.server.access import Access
@@ -27,6 +28,7 @@ from recollex_engine.agents import store as engine
 from recollex_engine.cores import usable_cores
 from recollex_engine.errors import InputError
 from recollex_engine.llm.language_model import LanguageModel
+from recollex_engine.models.backends import with_precision
 from recollex_engine.models.sentence_transformers_encoder import PREFIX
 from recollex_engine.text.analyzer import ENGLISH
 
@@ -46,6 +48,9 @@ def serve(arguments: Arguments) -> int:
     log = Log(level=arguments.log_level, texts=arguments.log_texts, slow=arguments.slow)
     telemetry = Telemetry(log=log, spans=Spans.exported() if arguments.otel else None)
     asked = _addresses(arguments)
+    key = key_bytes(given_key(arguments.key_file))
+    if arguments.embedder is None:
+        arguments.embedder = recorded_embedder(arguments.store, key)
     embedder = _embedder(arguments.embedder)
     opener = _opener(arguments)
     _raise_limit_of_files()
@@ -55,7 +60,7 @@ def serve(arguments: Arguments) -> int:
         durability=arguments.durability,
         language=arguments.language or ENGLISH,
         on_flush=telemetry.metrics.flushed,
-        key=key_bytes(given_key(arguments.key_file)),
+        key=key,
         max_open=arguments.open_agents,
         llm=_llm(arguments),
     )
@@ -167,14 +172,17 @@ def _opener(arguments: Arguments) -> Opener:
 
     They start when the server has compiled the kernels, which each would compile otherwise.
 
-    A model of sentence-transformers is as large as the memory, and gains from batches of several
-    clients' questions. So there are no reader processes with one, unless the user asks for them.
+    A model of sentence-transformers is as large as the memory, and it and one on a GPU gain from
+    batches of several clients' questions. So there are no reader processes with one, unless they
+    are asked for.
     """
     given: str | None = arguments.embedder
     count = arguments.workers
     if count is None:
         cores = usable_cores()
-        together = given is not None and given.startswith(PREFIX)
+        together = given is not None and (
+            given.startswith(PREFIX) or with_precision(given)[1] == "fp16"
+        )
         count = 0 if together or cores < 2 else min(cores, MAX_WORKERS)
     opening: dict[str, Any] = {"path": arguments.store, "embedder": given, "dimension": None}
     opening |= {"key_file": arguments.key_file, "count_accesses": arguments.count_accesses}
