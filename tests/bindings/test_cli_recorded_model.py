@@ -35,8 +35,18 @@ def test_the_embedder_of_an_agent_is_named(
 ) -> None:
     with recollex.open(tmp_path, embedder=Named(fingerprint)) as store:
         store.agent("a").retain("Ann lives in Oslo.", embedding=[1.0] * 8)
-    arguments = Arguments(store=str(tmp_path), agent="a", embedder=None)
-    assert embedder_for(arguments, None) == expected
+    for agent in ("a", "one that has recorded nothing", None):
+        arguments = Arguments(store=str(tmp_path), agent=agent, embedder=None)
+        assert embedder_for(arguments, None) == expected
+
+
+def test_an_agent_comes_before_the_first_one(tmp_path: Path) -> None:
+    for agent, model in (("a", "owner/one"), ("b", "owner/two")):
+        with recollex.open(tmp_path, embedder=Named(f"{model}@0f")) as store:
+            store.agent(agent).retain("Ann lives in Oslo.", embedding=[1.0] * 8)
+    for agent, expected in (("b", "owner/two"), ("c", "owner/one")):
+        arguments = Arguments(store=str(tmp_path), agent=agent, embedder=None)
+        assert embedder_for(arguments, None) == expected
 
 
 @pytest.mark.parametrize(

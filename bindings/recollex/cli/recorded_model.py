@@ -4,6 +4,7 @@ A subcommand that embeds nothing loads no model: the model's name stands in for 
 subcommand also works where a program gives the vectors (`recollex.GivenVectors`).
 """
 
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -52,12 +53,16 @@ class CallersVectors(recollex.GivenVectors):
 def embedder_for(arguments: Arguments, key: bytes | None, dimension: int | None = None) -> Any:
     """Return the embedder to open the store with: as ``--embedder`` says, else the agent's own.
 
+    That of the store's first agent, if no agent is named or the named one has recorded nothing.
     dimension: of the vectors that are given, for an agent that has recorded nothing.
     """
     given = getattr(arguments, "embedder", None)
     if given is not None:
         return named_embedder(given)
-    settings = _settings(arguments, key)
+    named = getattr(arguments, "agent", None) or "default"
+    settings = _settings(arguments.store, [named] if isinstance(named, str) else [], key)
+    if settings is None:
+        settings = _settings(arguments.store, agents_in(Path(arguments.store)), key)
     if settings is None:
         return None if dimension is None else CallersVectors(dimension)
     if settings.model.startswith(GIVEN):
@@ -79,16 +84,13 @@ def recorded_embedder(store: str, key: bytes | None) -> str | None:
 
     None if there is no agent, or if its model was loaded from a folder.
     """
-    for agent in agents_in(Path(store)):
-        with suppress(RecollexError, OSError):  # the opening says what is wrong
-            settings = recorded_settings(Path(store), agent, key)
-            if settings is None:
-                continue
-            if settings.model.startswith(GIVEN):
-                return f"given:{settings.dimension}"
-            name = embedder_name(settings.model)
-            return name if _is_named(name) else None
-    return None
+    settings = _settings(store, agents_in(Path(store)), key)
+    if settings is None:
+        return None
+    if settings.model.startswith(GIVEN):
+        return f"given:{settings.dimension}"
+    name = embedder_name(settings.model)
+    return name if _is_named(name) else None
 
 
 def named_embedder(given: str) -> Any:
@@ -105,11 +107,10 @@ def named_embedder(given: str) -> Any:
     return CallersVectors(int(dimension))
 
 
-def _settings(arguments: Arguments, key: bytes | None) -> Settings | None:
-    """Return the recorded settings of the named agent; None if there are none to read."""
-    name = getattr(arguments, "agent", None) or "default"
-    if not isinstance(name, str):
-        return None
-    with suppress(RecollexError, OSError):  # the opening says what is wrong
-        return recorded_settings(Path(arguments.store), name, key)
+def _settings(store: str, agents: Iterable[str], key: bytes | None) -> Settings | None:
+    """Return the recorded settings of the first agent that has some; None if there are none."""
+    for agent in agents:
+        with suppress(RecollexError, OSError):  # the opening says what is wrong
+            if (settings := recorded_settings(Path(store), agent, key)) is not None:
+                return settings
     return None
