@@ -13,7 +13,7 @@ from operator import or_
 from recollex_engine.dates.time_parser import EnglishDates, in_locale
 from recollex_engine.dates.time_range import forget_questions
 from recollex_engine.dates.time_words import may_hold_a_time, may_name_time
-from recollex_engine.recall.question_words import CUES, DIGIT, ROLE, SEVERAL, TIMES, each, words_in
+from recollex_engine.recall.question_words import CUES, ROLE, SEVERAL, TIMES, each, words_in
 from recollex_engine.text.analyzer import Analyzer, ParsedQuery
 from recollex_engine.text.naming_words import naming
 from recollex_engine.text.question_cues import Cues, cues_of, read_cues
@@ -29,6 +29,12 @@ _IS_LATIN = re.compile(
     "[\x00-\x7f\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e"
     "\u00a1\u00a3\u00ab\u00b0\u00bb\u00bf\u2013\u2014\u20ac]*"
 ).fullmatch
+# Quotation marks within what is one word without them: `well"-known"`, `3."5"`.
+_JOINS = re.compile(
+    r'"(?:(?<=[a-z0-9\'\x80-\U0010ffff-].)|(?<=[0-9][.,].))"*'
+    r'(?:[a-z0-9\'\x80-\U0010ffff-]|[.,]"*[0-9])'
+).search
+_POINT, _COMMA = re.compile(r"\.[0-9]").search, re.compile(",[0-9]").search
 _NUMBERS = bytes.maketrans(b"123456789,", b"000000000.")
 _JOINED = b"0.0"  # by `_NUMBERS`: "3.5", "10,000"
 
@@ -85,9 +91,8 @@ def _read_words(analyzer: Analyzer, text: str, straight: str) -> tuple[Cues, Par
     terms, names, all_signs = zip(*map(look_up, words), strict=True)
     signs = reduce(or_, all_signs)
     phrases, bare = analyzer.quotes(text) if '"' in text else ((), text)
-    joined = signs & DIGIT != 0 and _JOINED in bare.encode().translate(_NUMBERS)
-    if joined or bare is not text:  # "3.5" is one term; a removed quotation mark may join two
-        again = _words_of(bare.replace("\u2019", "'").lower(), joined)
+    if bare is not text and _JOINS(lower):
+        again = _words_of(bare.replace("\u2019", "'").lower())
         if again != words:
             terms, _, all_signs = zip(*map(look_up, again), strict=True)
             signs |= reduce(or_, all_signs) & SEVERAL
@@ -100,14 +105,11 @@ def _read_words(analyzer: Analyzer, text: str, straight: str) -> tuple[Cues, Par
     return cues_of(lower, signs >> CUES, named), parsed, not may_name_time(lower, signs & TIMES)
 
 
-def _words_of(lower: str, joined: bool = False) -> list[str]:
-    """Return the words of a text in Latin letters, in lower case.
-
-    joined: whether a number such as "3.5" or "10,000" is one word.
-    """
+def _words_of(lower: str) -> list[str]:
+    """Return the words of a text in Latin letters, in lower case. "3.5" and "10,000" are one."""
     data = lower.encode()
     words = data.translate(_WORDS)
-    if joined:
+    if ("." in lower and _POINT(lower)) or ("," in lower and _COMMA(lower)):
         numbers, held, at = data.translate(_NUMBERS), bytearray(words), -1
         while (at := numbers.find(_JOINED, at + 1)) >= 0:
             held[at + 1] = data[at + 1]

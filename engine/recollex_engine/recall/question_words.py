@@ -18,9 +18,7 @@ ROLE = 1 << time_words.BITS
 """Sign of a word for a role, such as "user"."""
 SEVERAL = ROLE << 1
 """Sign of a word of several terms or names: "well-known"."""
-DIGIT = SEVERAL << 1
-"""Sign of a word that ends with a digit: "3" in "3.5"."""
-CUES = time_words.BITS + 3
+CUES = time_words.BITS + 2
 """How far the signs of cues are to the left of those of times."""
 TIMES = ROLE - 1
 """The signs of times."""
@@ -79,8 +77,6 @@ class QuestionWords(dict[str, Word]):
         signs = signs_of(word) << CUES | time_signs(word)
         if not ROLES.isdisjoint(words):
             signs |= ROLE
-        if word[-1].isdigit():
-            signs |= DIGIT
         if len(terms) > 1 or len(names) > 1:
             return Word(terms, names, signs | SEVERAL)
         return Word(terms[0] if terms else None, names[0] if names else None, signs)
