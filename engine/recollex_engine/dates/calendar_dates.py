@@ -244,10 +244,9 @@ class CalendarDateParser(MonthDayParser):
     def _month_day(self, i: int, m: int) -> Expression | None:
         """Read "May 7, 2023", "May 7-9", "May the 7th", "May 2023", "May"."""
         after = self.after_month(i)
-        verb = self.texts[i] in ("may", "march") and not self.tokens.capital(i)
         if self.words[after] == "the":
-            spelled = None if verb else self.spelled_day(after + 1)
-            if spelled is not None and spelled[0] <= _MONTH_LENGTHS[m - 1]:
+            spelled = self.spelled_day(after + 1)
+            if spelled and spelled[0] <= _MONTH_LENGTHS[m - 1] and not self._is_verb(i):
                 return self._in_year(spelled[1], _day_range(m, spelled[0], spelled[0]))
             after += self.is_kind(after + 1, "ordinal")
         if self.is_day(after) and not self.counts(after + 1):
@@ -263,16 +262,21 @@ class CalendarDateParser(MonthDayParser):
                 after += 2
             if not 1 <= first <= last <= _MONTH_LENGTHS[m - 1]:
                 return None
-            if verb and self.words[after + 1] and not self.tokens.capital(after + 1):
+            if self.words[after + 1] and self._is_verb(i) and not self.tokens.capital(after + 1):
                 return None
             return self._in_year(after + 1, _day_range(m, first, last))
         year = self.year_at(after)
-        if year is None and verb and (not i or self.texts[i - 1] not in SMALL_MONTH_AFTER):
+        alone = year is None and (not i or self.texts[i - 1] not in SMALL_MONTH_AFTER)
+        if alone and self._is_verb(i):
             return None
         for_whom = year is None and m in _NAMES and i and self.texts[i - 1] == "for"
         if for_whom and _FOR_A_MONTH.isdisjoint(self.texts[:i]):  # "a gift for June"
             return None
         return self.yearless(after, lambda y: periods.month(y, m), MONTH_AFTER)
+
+    def _is_verb(self, i: int) -> bool:
+        """Return whether a month's name at token `i` is read as a verb: "may", "march"."""
+        return self.texts[i] in ("may", "march") and not self.tokens.capital(i)
 
     def _in_year(self, after: int, of_year: OfYear) -> Expression:
         """Return one or several days of a month, which need no preposition."""

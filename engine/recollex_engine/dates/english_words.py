@@ -28,6 +28,7 @@ ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1, "latte
 LAST = frozenset({"last", "past", "previous"})
 NEXT = frozenset({"next", "coming", "upcoming"})
 STEPPING = frozenset({"before", "after", "following", "prior", "ago", "from"})
+CLAUSES = frozenset({"before", "since", "until", "till"})
 THIRDS = {"early": 0, "mid": 1, "late": 2}
 THIRDS_OF = {"beginning": 0, "start": 0, "middle": 1, "end": 2}
 DASHES = frozenset("-\u2013\u2014")
@@ -59,21 +60,25 @@ _TOKEN = re.compile(
 # marks and a split find them. What `_ODD` finds is left to the grammar, from space to space.
 _ODD = re.compile(
     r"[0-9'.@\#](?:(?<=[0-9])(?:[.:/,-][0-9]|\.\ [0-9]|'|[A-Z]|\ ?[aApP]\.?[mM])"
-    r"|(?<=['.])[0-9]|(?<=[@\#]))"
+    r"|(?<=['.])[0-9]|(?<=')S|(?<=[@\#]))"
 ).search
 _STRETCH = re.compile(r"[^ ]*(?: (?:[0-9]|[aApP]\.?[mM])[^ ]*)*").match  # "7. 5. 2023", "3 pm"
 _POSSESSIVE = re.compile(r"(?<!\w)([A-Za-z]+)'s(?!\w)").sub
 _POSSESSIVE_OF_LETTERS = re.compile(r"'s(?<=[A-Za-z]..)(?!\w)")
-_OWNS, _STANDS_FOR_ODD = "\u2019", "\u2018"  # in ASCII: an 's, an odd stretch
+_OWNS = "\u00b4"  # in ASCII: an 's
 _NO_MARKS = bytes(
     c for c in range(256) if c > 127 or chr(c).isalnum() or chr(c).isspace() or c == 95
 )
-_DIGIT = re.compile("[0-9]").search
+_NO_DIGITS = bytes(code for code in range(256) if code not in b"0123456789")
 # The kinds of a number that stands alone; other runs of letters and digits are of kind "other".
 _ALONE = re.compile(
     "(?P<ordinal>[0-9]{1,2}(?:st|nd|rd|th))|(?P<decade>(?:[0-9]{3}|[0-9])0s)|(?P<number>[0-9]{1,4})"
     "|(?P<quarter>q[1-4])"
 ).fullmatch
+
+
+_NEAR = 64
+"""Number of tokens from an end of the text up to which a token is looked for without a list."""
 _OPENING = frozenset("0123456789q")
 """What a number that stands alone begins with."""
 
@@ -97,28 +102,32 @@ class Tokens:
     Cost: linear, about 0.2 us a token, 0.5 us where marks join numbers or a character is not ASCII.
     """
 
-    __slots__ = ("_said", "_text", "numbers", "texts", "words")
+    __slots__ = ("_lower", "_said", "_starts", "_text", "numbers", "texts", "words")
 
     def __init__(self, text: str) -> None:
         self._text = text = text.replace("\u2019", "'")
-        numbered = _DIGIT(text) is not None
         kinds: dict[int, str] = {}
-        if numbered or "@" in text or "#" in text or not text.isascii():
-            self._said = _said(text, kinds)
+        if text.isascii():  # a letter in lower case stands where the letter does
+            self._lower = lower = text.lower()
+            numbered = _has_digits(lower)
+            if numbered or "@" in text or "#" in text or "'S" in text:
+                said = _said(text, lower, kinds)
+            else:
+                said = _simple(lower, False)
+            self.texts: list[str] = said
         else:
-            self._said = _simple(text, numbered)
-        self.texts: list[str] = list(map(str.lower, self._said))
+            self._lower = text
+            said = _read(text, 0, len(text), 0, kinds)
+            self.texts = list(map(str.lower, said))
+        self._said = said
+        self._starts: list[int] = []
         if "'s" in text:
             self.texts = [each.removesuffix("'s") for each in self.texts]
         self.words: list[str] = [word if word.isalpha() else "" for word in self.texts]
         self.numbers: dict[int, str] = {}
-        if numbered:
-            for i, each in enumerate(self.texts):
-                if each[0] in _OPENING and i not in kinds and (match := _ALONE(each)):
-                    self.numbers[i] = match.lastgroup or ""
         for i, kind in kinds.items():
             if kind != "word":
-                self.texts[i], self.words[i] = self._said[i].lower(), ""
+                self.texts[i], self.words[i] = said[i].lower(), ""
                 if kind != "other":
                     self.numbers[i] = kind
 
@@ -128,30 +137,39 @@ class Tokens:
 
     def capital(self, i: int) -> bool:
         """Return whether token `i` begins with a capital of A to Z."""
-        return "A" <= self._said[i] < "["
+        return "A" <= self._text[self._start(i)] < "["
 
     def joined(self, i: int) -> bool:
         """Return whether token `i` starts where the token before it ends."""
-        return self.span(i, i)[0] == self.span(i - 1, i - 1)[1]
+        return self._start(i) == self.span(i - 1, i - 1)[1]
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Return where token `first` starts and token `last` ends."""
-        text, said = self._text, self._said
-        if first + last > len(said):  # nearer to the end: most times close a question
-            start = len(text)
-            for each in said[:last:-1]:
-                start = text.rindex(each, 0, start)
-            end = start = text.rindex(said[last], 0, start) + len(said[last])
-            for each in said[first : last + 1][::-1]:
-                start = text.rindex(each, 0, start)
-            return start, end
-        end = 0
-        for each in said[:first]:
-            end = text.index(each, end) + len(each)
-        start = end = text.index(said[first], end)
-        for each in said[first : last + 1]:
+        text, said = self._lower, self._said
+        start = self._start(first)
+        end = start + len(said[first])
+        for each in said[first + 1 : last + 1]:
             end = text.index(each, end) + len(each)
         return start, end
+
+    def _start(self, i: int) -> int:
+        """Return where token `i` starts."""
+        text, said = self._lower, self._said
+        after, end = len(said) - i, 0
+        if after < i and after < _NEAR:  # nearer to the end: most times close a question
+            start = len(text)
+            for each in said[: i - 1 : -1]:
+                start = text.rindex(each, 0, start)
+            return start
+        if i < _NEAR:
+            for each in said[:i]:
+                end = text.index(each, end) + len(each)
+            return text.index(said[i], end)
+        if not self._starts:
+            for each in said:
+                self._starts.append(text.index(each, end))
+                end = self._starts[-1] + len(each)
+        return self._starts[i]
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -166,37 +184,53 @@ class Tokens:
         return Token(self.kind(at), self.texts[at], *self.span(at, at), self.capital(at))
 
 
-def _said(text: str, kinds: dict[int, str]) -> list[str]:
-    """Return the tokens of a text as they are written; set the kinds of those the grammar reads."""
+def _read(text: str, first: int, end: int, place: int, kinds: dict[int, str]) -> list[str]:
+    """Return the tokens that the grammar reads in ``text[first:end]`` as they are written.
+
+    Their kinds are set, from ``place`` on.
+    """
+    matches = list(_TOKEN.finditer(text, first, end))
+    kinds.update(enumerate([match.lastgroup or "" for match in matches], place))
+    return [match[0] for match in matches]
+
+
+def _said(text: str, lower: str, kinds: dict[int, str]) -> list[str]:
+    """Return the tokens of an ASCII text in lower case, with each 's.
+
+    Set the kinds of numbers, and of all that the grammar reads.
+    """
     said: list[str] = []
-
-    def read(first: int, end: int) -> None:
-        matches = list(_TOKEN.finditer(text, first, end))
-        kinds.update(enumerate([match.lastgroup or "" for match in matches], len(said)))
-        said.extend([match[0] for match in matches])
-
-    if not text.isascii():
-        read(0, len(text))
-        return said
-    simple, odd, after, found = "", [], 0, _ODD(text)
+    after, found = 0, _ODD(text)
     while found:
         start = text.rfind(" ", 0, found.start()) + 1
         stretch = _STRETCH(text, start)
         end = stretch.end() if stretch else len(text)
-        simple += f"{text[after:start]} {_STANDS_FOR_ODD} "
-        odd.append((start, end))
+        said += _with_numbers(lower[after:start], len(said), kinds)
+        said += map(str.lower, _read(text, start, end, len(said), kinds))
         after, found = end, _ODD(text, end)
-    tokens, after = _simple(simple + text[after:], True), 0
-    for start, end in odd:
-        at = tokens.index(_STANDS_FOR_ODD, after)
-        said += tokens[after:at]
-        read(start, end)
-        after = at + 1
-    return said + tokens[after:]
+    return said + _with_numbers(lower[after:], len(said), kinds)
+
+
+def _with_numbers(text: str, place: int, kinds: dict[int, str]) -> list[str]:
+    """Return the tokens of a simple text, and set the kinds of its numbers, from ``place`` on."""
+    numbered = _has_digits(text)
+    said = _simple(text, numbered)
+    if numbered:
+        for i, each in enumerate(said, place):
+            if each[0] in _OPENING and (match := _ALONE(each)):
+                kinds[i] = match.lastgroup or ""
+    return said
+
+
+def _has_digits(text: str) -> bool:
+    return text.encode().translate(None, _NO_DIGITS) != b""
 
 
 def _simple(text: str, numbered: bool) -> list[str]:
-    """Return the tokens of a simple text as they are written; ``numbered``: it may have digits."""
+    """Return the tokens of a simple text in lower case, with each 's.
+
+    numbered: whether it may have digits.
+    """
     owned = "'s" in text and _POSSESSIVE_OF_LETTERS.search(text) is not None
     if owned:
         if numbered or "_" in text or "'s's" in text:
@@ -205,4 +239,4 @@ def _simple(text: str, numbered: bool) -> list[str]:
             text = _POSSESSIVE_OF_LETTERS.sub(_OWNS, text)
     for mark in set(text.encode().translate(None, _NO_MARKS)):
         text = text.replace(chr(mark), f" {chr(mark)} ")
-    return [each.replace(_OWNS, "'s") for each in text.split()] if owned else text.split()
+    return (text.replace(_OWNS, "'s") if owned else text).split()

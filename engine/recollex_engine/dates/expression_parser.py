@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from recollex_engine.dates.english_words import MONTHS, SHORT_MONTHS, STEPPING, Tokens
+from recollex_engine.dates.english_words import CLAUSES, MONTHS, SHORT_MONTHS, STEPPING, Tokens
 from recollex_engine.dates.numeric_dates import full_year
 from recollex_engine.dates.periods import OfYear, Period
 
@@ -19,6 +19,7 @@ _YEARS = 8
 
 _BEFORE_CHRIST = frozenset({"bc", "bce", "b"})
 _MONTHS = frozenset({*MONTHS, *SHORT_MONTHS})
+_TELLING = STEPPING | _MONTHS | CLAUSES
 _UNCOUNTED_WORDS = """
 was is has does this as his its us always perhaps vs sometimes afterwards towards besides across
 plus thus unless it's that's whereas
@@ -57,7 +58,8 @@ class ExpressionParser:
 
     words: the texts of the words, "" for other tokens and some places after the end.
     steps: whether a word of the text counts from now or from a date ("ago", "before"); "in" may
-    do so without one ("in two weeks"). months: whether one names a month.
+    do so without one ("in two weeks"). months: whether one names a month. clauses: whether one may
+    open a clause with a date ("before he came in May").
     looking_at: how the sentence of a token looks; asked only where it matters. place: the token
     from which a time is being read.
     last_is_previous_year: if true, "last spring" is the previous calendar year's, as in the papers
@@ -76,8 +78,10 @@ class ExpressionParser:
         self.tokens = tokens
         self.texts = tokens.texts
         self.words = [*tokens.words, *_AFTER_END]
-        self.steps = not STEPPING.isdisjoint(tokens.texts)
-        self.months = not _MONTHS.isdisjoint(tokens.texts)
+        told = _TELLING.intersection(tokens.texts)
+        self.steps = not STEPPING.isdisjoint(told)
+        self.months = not _MONTHS.isdisjoint(told)
+        self.clauses = not CLAUSES.isdisjoint(told)
         self.now = now
         self.today = now.date()
         self.place: int | None = None
@@ -162,9 +166,9 @@ class ExpressionParser:
         word = self.words[i]
         if not word:
             return self.texts[i] in "%\u00b0"
-        if word in _UNCOUNTED or self.tokens.capital(i):
+        if word not in _COUNTED and not (word.endswith("s") and len(word) > 2):
             return False
-        return word in _COUNTED or (word.endswith("s") and len(word) > 2)
+        return word not in _UNCOUNTED and not self.tokens.capital(i)
 
     def yearless(self, after: int, of_year: OfYear, only_after: frozenset[str]) -> Expression:
         """Return a yearly expression: in the year written after it, without one in any year."""

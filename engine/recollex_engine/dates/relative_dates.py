@@ -166,8 +166,8 @@ class RelativeDateParser(CalendarDateParser):
         if name in PARTS_OF_DAY and sign <= 0:
             return fixed(i + 2, hours(self.today + timedelta(days=sign), name))
         weekday = WEEKDAYS.get(name)
-        if weekday is None and name and self.tokens.capital(i + 1):
-            weekday = SHORT_WEEKDAYS.get(name)  # "last Tues"
+        if weekday is None and name in SHORT_WEEKDAYS and self.tokens.capital(i + 1):
+            weekday = SHORT_WEEKDAYS[name]  # "last Tues"
         if weekday is not None:
             return self.with_part_of_day(i + 2, self._weekday(weekday, sign))
         bare = self.calendar_date(i + 1)

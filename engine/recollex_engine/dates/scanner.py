@@ -11,6 +11,7 @@ from typing import NamedTuple
 from recollex_engine.dates.calendar_dates import PREPOSITIONS
 from recollex_engine.dates.clock_times import ClockTimeParser
 from recollex_engine.dates.english_words import (
+    CLAUSES,
     DASHES,
     LAST,
     MONTHS,
@@ -53,7 +54,6 @@ _NOW = frozenset({"now", "present", "date"})
 _REACHING_BACK = frozenset({"before", "until", "till", "by"})
 _REACHING_ON = frozenset({"since", "after", "following"})
 _REACHING = _REACHING_BACK | _REACHING_ON | {"from", "prior", "up"}
-_OF_A_CLAUSE = frozenset({"before", "since", "until", "till"})
 _CLAUSE = 9
 """Limit of the words between "before" and the date of its clause."""
 _SUBJECT_WORDS = """
@@ -100,7 +100,7 @@ class Scanner:
     def __iter__(self) -> Iterator[TimeMatch]:
         parser = self._parser
         leads, after = _leads(parser.texts, _beginnings(parser.tokens)), 0
-        for i in _places(parser.texts, leads):
+        for i in _places(parser, leads):
             if i < after:
                 continue
             try:
@@ -108,7 +108,7 @@ class Scanner:
                 if i in leads:
                     parser.place = i
                     match = self._match(i)
-                match = match or (self._clause(i) if parser.texts[i] in _OF_A_CLAUSE else None)
+                match = match or (self._clause(i) if parser.texts[i] in CLAUSES else None)
             except (ValueError, OverflowError):  # 30 February, or beyond the years 1 to 9999
                 continue
             if match and (match.start is None or match.end is None or match.start < match.end):
@@ -281,7 +281,7 @@ class Scanner:
         if i + 1 >= len(tokens) or not _may_be_subject(tokens, i + 1):
             return None
         for at in range(i + 2, min(i + 2 + _CLAUSE, len(tokens))):
-            if tokens.kind(at) not in ("word", "number") or texts[at] in _OF_A_CLAUSE:
+            if tokens.kind(at) not in ("word", "number") or texts[at] in CLAUSES:
                 return None
             if texts[at] not in ("in", "on"):
                 continue
@@ -342,14 +342,14 @@ def _leads(texts: list[str], begins: list[int]) -> set[int]:
     return leads
 
 
-def _places(texts: list[str], leads: set[int]) -> list[int]:
+def _places(parser: ClockTimeParser, leads: set[int]) -> list[int]:
     """Return the places from which a time may be read, in order.
 
     They are ``leads``, and words that may open a clause with a date.
     """
-    if _OF_A_CLAUSE.isdisjoint(texts):
+    if not parser.clauses:
         return sorted(leads)
-    return sorted(leads.union(i for i, text in enumerate(texts) if text in _OF_A_CLAUSE))
+    return sorted(leads.union(i for i, text in enumerate(parser.texts) if text in CLAUSES))
 
 
 def _may_be_subject(tokens: Tokens, i: int) -> bool:
