@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from functools import lru_cache
 from typing import NamedTuple, overload
 
 from recollex_engine.dates.periods import WEEKDAY_NAMES
@@ -79,6 +80,10 @@ _ALONE = re.compile(
 
 _NEAR = 64
 """Number of tokens from an end of the text up to which a token is looked for without a list."""
+_STRETCHES = 2_048
+"""Number of recent odd stretches whose tokens are kept: "8.04", "3 pm" and "10,000" come again."""
+_LONGEST = 32
+"""Number of characters of the longest stretch that is kept."""
 _OPENING = frozenset("0123456789q")
 """What a number that stands alone begins with."""
 
@@ -117,7 +122,8 @@ class Tokens:
             self.texts: list[str] = said
         else:
             self._lower = text
-            said = _read(text, 0, len(text), 0, kinds)
+            said, read = _read(text)
+            kinds.update(enumerate(read))
             self.texts = list(map(str.lower, said))
         self._said = said
         self._starts: list[int] = []
@@ -184,14 +190,13 @@ class Tokens:
         return Token(self.kind(at), self.texts[at], *self.span(at, at), self.capital(at))
 
 
-def _read(text: str, first: int, end: int, place: int, kinds: dict[int, str]) -> list[str]:
-    """Return the tokens that the grammar reads in ``text[first:end]`` as they are written.
+def _read(text: str) -> tuple[list[str], list[str]]:
+    """Return the tokens that the grammar reads, as they are written, and their kinds."""
+    matches = list(_TOKEN.finditer(text))
+    return [match[0] for match in matches], [match.lastgroup or "" for match in matches]
 
-    Their kinds are set, from ``place`` on.
-    """
-    matches = list(_TOKEN.finditer(text, first, end))
-    kinds.update(enumerate([match.lastgroup or "" for match in matches], place))
-    return [match[0] for match in matches]
+
+_recent = lru_cache(maxsize=_STRETCHES)(_read)
 
 
 def _said(text: str, lower: str, kinds: dict[int, str]) -> list[str]:
@@ -206,7 +211,10 @@ def _said(text: str, lower: str, kinds: dict[int, str]) -> list[str]:
         stretch = _STRETCH(text, start)
         end = stretch.end() if stretch else len(text)
         said += _with_numbers(lower[after:start], len(said), kinds)
-        said += map(str.lower, _read(text, start, end, len(said), kinds))
+        read = _recent if end - start <= _LONGEST else _read
+        tokens, found_kinds = read(text[start:end])
+        kinds.update(enumerate(found_kinds, len(said)))
+        said += map(str.lower, tokens)
         after, found = end, _ODD(text, end)
     return said + _with_numbers(lower[after:], len(said), kinds)
 

@@ -47,6 +47,7 @@ _BEGINNING = frozenset(
 _NUMERIC = frozenset({"iso", "numeric", "span", "ordinal", "decade", "number", "clock", "quarter"})
 _LEADING = PREPOSITIONS | {"the", "a", "an", "between", "following", "prior", "up", "to"}
 _OPENERS = PREPOSITIONS | {"between"}
+_BEFORE_A_TIME = _OPENERS | {"following"}
 _TO = frozenset({"to", "until", "till", "through", "thru"}) | DASHES
 _TO_OR_AND = _TO | {"and"}
 _LISTING = frozenset({"and", "or", ","})
@@ -131,7 +132,9 @@ class Scanner:
             match = self._bound(i)
         if match is None and left and joiner in _LISTING and opener != "between" and first == led:
             match = self._list(first, left, opener)
-        return match or self._plain(i)
+        if match is None:
+            match = self._plain(i, left if first == i else self._parser.expression(i))
+        return match
 
     def _range(
         self, i: int, first: int, left: Expression, *, led_by_years: bool
@@ -296,10 +299,12 @@ class Scanner:
             return TimeMatch(i, date.after, None, end, date.dated, named=named)
         return None
 
-    def _plain(self, i: int) -> TimeMatch | None:
+    def _plain(self, i: int, expression: Expression | None) -> TimeMatch | None:
+        """Read ``expression``, at token `i`, or the one after the preposition at token `i`."""
         first = i
-        expression = self._parser.expression(i)
         if expression is None or expression.only_after is not None:
+            if self._parser.words[i] not in _BEFORE_A_TIME:
+                return None
             first = i + 1
             expression = self._parser.expression(first)
             if expression is None or not self._may_follow(expression, self._parser.word(i)):
