@@ -22,6 +22,8 @@ KEPT = 512
 """Number of recent questions whose readings are kept."""
 LONGEST = 1_000
 """Number of characters of the longest question that is kept: all of them take 4 MB at most."""
+_MANY = 64
+"""Number of words from which on a question repeats so many that each is looked up once."""
 _WORD_CHARACTERS = b"abcdefghijklmnopqrstuvwxyz0123456789'-"
 _WORDS = bytes(code if code in _WORD_CHARACTERS or code > 127 else 32 for code in range(256))
 # ASCII, letters with accents, and marks that part words: what such a text says, its words say.
@@ -88,7 +90,8 @@ def _read_words(analyzer: Analyzer, text: str, straight: str) -> tuple[Cues, Par
     if not words:
         return cues_of(lower, 0, frozenset()), analyzer.query(text), True
     look_up = words_in(analyzer).__getitem__
-    terms, names, all_signs = zip(*map(look_up, words), strict=True)
+    said = dict.fromkeys(words) if len(words) > _MANY else words
+    terms, names, all_signs = zip(*map(look_up, said), strict=True)
     signs = reduce(or_, all_signs)
     phrases, bare = analyzer.quotes(text) if '"' in text else ((), text)
     if bare is not text and _JOINS(lower):

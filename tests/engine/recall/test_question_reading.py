@@ -57,6 +57,7 @@ def micros(*day):
     ENGLISH,
 )
 @example('Is Ann\'"s boat" red?', ENGLISH)
+@example("Ann's well-known 3.5 boats, which Bo saw last week " * 9, ENGLISH)
 @example('"see 3"."5" "it"', ENGLISH)
 @example('Who said "the user\u2019s boat" on Will\u2019s day?', ENGLISH)
 def test_a_question_reads_the_same_whether_it_is_new_or_recent(text, analyzer):
