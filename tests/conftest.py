@@ -6,6 +6,7 @@ A test that looks up or contacts a host other than this one fails.
 import gc
 import ipaddress
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -16,8 +17,16 @@ pytest.register_assert_rewrite(  # before the conftest of any folder, for all im
 )
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # models are those of packages and of the cache
-for name in [each for each in os.environ if each.lower().endswith("_proxy")]:
-    del os.environ[name]  # the servers of tests are on this machine
+OF_USERS = {
+    "RECOLLEX_KEY",
+    "RECOLLEX_TOKEN",
+    "RECOLLEX_BACKUP",
+    "RECOLLEX_RERANK_API_KEY",
+    "HF_ENDPOINT",
+}
+for name in list(os.environ):  # no proxy: the servers of tests are on this machine
+    if name in OF_USERS or re.match("RECOLLEX_LLM_|OPENAI_|.*_proxy$", name, re.IGNORECASE):
+        del os.environ[name]
 
 if any(name in os.environ for name in ("RECOLLEX_SEARCH", "RECOLLEX_FUZZ")):
     from hypothesis import settings
