@@ -101,7 +101,7 @@ class Gate(Observer):
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    for _ in range(1000):
+    for _ in range(12_000):  # a minute at least
         if condition():
             return
         await asyncio.sleep(0.005)
