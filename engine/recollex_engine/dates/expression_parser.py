@@ -78,10 +78,11 @@ class ExpressionParser:
         self.tokens = tokens
         self.texts = tokens.texts
         self.words = [*tokens.words, *_AFTER_END]
-        told = _TELLING.intersection(tokens.texts)
-        self.steps = not STEPPING.isdisjoint(told)
-        self.months = not _MONTHS.isdisjoint(told)
-        self.clauses = not CLAUSES.isdisjoint(told)
+        self.steps = self.months = self.clauses = False
+        if told := _TELLING.intersection(tokens.texts):
+            self.steps = not STEPPING.isdisjoint(told)
+            self.months = not _MONTHS.isdisjoint(told)
+            self.clauses = not CLAUSES.isdisjoint(told)
         self.now = now
         self.today = now.date()
         self.place: int | None = None

@@ -50,6 +50,7 @@ _PARTS = frozenset(
 )
 _OFFSETS = _COUNTS | {"last", *UNITS, *WEEKDAYS, *PARTS_OF_DAY}
 _RELATIVE = LAST | NEXT | {"this", "current"}
+_AFTER_RELATIVE = _COUNTS | {*UNITS, *PARTS_OF_DAY} | NAMES_OF_DATES
 _FIRST = NAMES_OF_DATES | _PARTS | _OFFSETS | _RELATIVE | {*_DAYS, "the", "in"}
 
 
@@ -156,6 +157,8 @@ class RelativeDateParser(CalendarDateParser):
         if not sign and which not in ("this", "current"):
             return None
         name = self.words[i + 1]
+        if name and name not in _AFTER_RELATIVE:  # "this is", "the last one"
+            return None
         count = self._count(i + 1) if sign and name not in UNITS else None
         if count and self.words[count[2]] in UNITS:
             return self._rolling(count[2] + 1, UNITS[self.words[count[2]]], count[1], sign)
