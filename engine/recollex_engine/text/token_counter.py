@@ -39,7 +39,9 @@ class _Encoding(Protocol):
 
     def encode_ordinary(self, text: str) -> list[int]: ...
 
-    def encode_to_numpy(self, text: str, *, allowed_special: set[str]) -> Numbers: ...
+    def encode_to_numpy(
+        self, text: str, *, allowed_special: set[str], disallowed_special: tuple[str, ...]
+    ) -> Numbers: ...
 
 
 class TokenCounter:
@@ -143,7 +145,10 @@ def _encoding() -> _Encoding | None:
 def _count_joined(encoding: _Encoding, texts: Sequence[str]) -> list[int]:
     if not texts:
         return []
-    numbers = encoding.encode_to_numpy(_END.join(texts), allowed_special={_END})
+    # To look for special tokens, tiktoken imports a module: a child of a fork meanwhile would wait.
+    numbers = encoding.encode_to_numpy(
+        _END.join(texts), allowed_special={_END}, disallowed_special=()
+    )
     ends = np.flatnonzero(np.asarray(numbers) == encoding.eot_token)
     edges = np.concatenate(([-1], ends, [len(numbers)]))
     counts: list[int] = (np.diff(edges) - 1).tolist()

@@ -45,15 +45,37 @@ def test_known_counts(cl100k):
     assert cl100k.count_many(["", "hello world", "tiktoken is great!"]) == [0, 2, 6]
 
 
+SPECIAL = ["<|endoftext|>", "<|fim_prefix|>", "<|endofprompt|>"]
+
+
 @settings(deadline=None)
-@given(st.lists(st.text(max_size=9) | st.sampled_from(["<|endoftext|>", "x" * 600, " tea\n"])))
+@given(st.lists(st.text(max_size=9) | st.sampled_from([*SPECIAL, "x" * 600, " tea\n"])))
 def test_many_texts_are_counted_as_each_alone(cl100k, texts):
     for several in (texts, texts * 9):  # a few, and as many as are counted together
         assert cl100k.count_many(several) == [cl100k.count(text) for text in several]
 
 
+def test_counting_many_imports_nothing(cl100k):
+    """A child that is forked while another thread imports waits for ever for that module."""
+    code = (
+        "import sys\n"
+        "from recollex_engine.text.token_counter import open_counter\n"
+        "counter = open_counter(None)\n"
+        "counter.count('tea')\n"
+        "before = set(sys.modules)\n"
+        "counter.count_many(['tea'] * 70)\n"
+        "print(set(sys.modules) - before)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_a_special_token_is_plain_text(cl100k):
     assert cl100k.count("<|endoftext|>") == 7
+    for special in SPECIAL:
+        assert cl100k.count_many([special] * 20) == [cl100k.count(special)] * 20
     assert cl100k.count("<|im_start|>" * 300) > 300
 
 
