@@ -80,6 +80,8 @@ def test_a_model_is_fetched_converted_listed_and_verified(model, tmp_path, capsy
     assert "sha256 " in printed
     for precision in ("int8", "fp32", "fp16", "bf16"):
         assert main(["models", "convert", str(model), "--precision", precision]) == 0
+    assert main(["models", "convert", f"{model}:fp32"]) == 0
+    assert "-fp32-" in capsys.readouterr().out.splitlines()[-1]
     assert main(["models", "convert", str(model), "--cross-encoder"]) == 0
     assert "-int8-" in capsys.readouterr().out
     assert main(["models", "list"]) == 0

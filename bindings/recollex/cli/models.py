@@ -5,7 +5,7 @@ from dataclasses import asdict
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say, show
 from recollex_engine.models import catalogue
-from recollex_engine.models.backends import graph_precision
+from recollex_engine.models.backends import graph_precision, with_precision
 from recollex_engine.models.convert import cache_folder, converted
 from recollex_engine.models.description import DEFAULT_MODEL
 from recollex_engine.models.weights import find_weights, model_name
@@ -13,6 +13,9 @@ from recollex_engine.models.weights import find_weights, model_name
 
 def models(arguments: Arguments) -> int:
     """Run an action on the models of this machine."""
+    if arguments.model is not None:
+        model, precision = with_precision(arguments.model, arguments.precision)
+        arguments.model, arguments.precision = str(model), precision
     code: int = _ACTIONS[arguments.action](arguments)
     return code
 
