@@ -28,6 +28,7 @@ import recollex
 from recollex_engine.errors import UnknownIdError
 from tests.bindings.soak_client import AGENTS, SETTLED, Client, be_client
 from tests.bindings.word_vectors import WordVectors
+from tests.waiting import until
 
 PER_OPERATION = 16_384
 """Bytes of memory that each stored operation may take in each of the server's processes."""
@@ -127,6 +128,8 @@ class Soak:
         for number in self.processes:
             self._end(number)
         time.sleep(SETTLED)
+        with contextlib.suppress(AssertionError):  # what is left of clients is told below
+            until(lambda: not any(map(self._look().get, ("connections", "waiting", "running"))))
         after = self._look() | {"operations": self._operations()}
         with recollex.connect(self.path) as store:
             for name in AGENTS:
