@@ -38,6 +38,7 @@ from recollex_engine.writing.reembedding import remove_former
 from recollex_engine.writing.restoration import TextEmbedder
 from recollex_engine.writing.retention import RetentionRules, rules_in_force
 from recollex_engine.writing.taking_away import Choice, with_unsupported
+from recollex_engine.writing.unflushed import write_again
 
 
 class StalePlan(Exception):  # noqa: N818 - not an error: the caller plans again
@@ -105,7 +106,7 @@ class Writer:
                 before_flush=self._flush_vectors,
                 read=read,
             )
-            self._left_unflushed = self.log.known_op != self.log.position.op
+            self._left_unflushed = write_again(self.log, self.replica)
             if restored(self.log, self.replica, self.commit_word, embedder_for, clock, bool(lost)):
                 self.replica = self.started_again(start_progress)
             # It never decreases, not even if the manifest was lost: readers wait for a greater one.
