@@ -106,8 +106,11 @@ def test_the_inspector_lists_and_calls_each_tool(tmp_path: Path) -> None:
         assert result["content"][0]["text"] and result["structuredContent"]
 
 
-def test_the_first_answer_comes_within_a_second_and_a_half(tmp_path: Path) -> None:
-    """From the start of the process to the list of tools: the best of five."""
+def test_the_first_answer_comes_soon_after_the_sdk_is_imported(tmp_path: Path) -> None:
+    """From the start of the process to the list of tools, in turns with the import of MCP's SDK.
+
+    The least of five of each: another program on the machine slows both.
+    """
     with recollex.open(tmp_path / "memory") as store:
         store.agent("default").retain("Ann has a boat.")
 
@@ -120,6 +123,12 @@ def test_the_first_answer_comes_within_a_second_and_a_half(tmp_path: Path) -> No
             assert not result.is_error
             return listed, time.perf_counter() - started
 
-    times = [asyncio.run(run()) for _ in range(5)]
-    print(f"list {min(listed for listed, _ in times):.2f}, recall {min(r for _, r in times):.2f} s")
-    assert min(listed for listed, _ in times) < 1.5
+    def imported() -> float:
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", "import mcp.server"], check=True)
+        return time.perf_counter() - started
+
+    times = [(*asyncio.run(run()), imported()) for _ in range(5)]
+    listed, recalled, alone = map(min, zip(*times, strict=True))
+    print(f"import {alone:.2f}, list {listed:.2f}, recall {recalled:.2f} s")
+    assert listed < 1.6 * alone
