@@ -63,7 +63,8 @@ class cached_property(functools.cached_property[Result]):  # noqa: N801 - as the
     """A `functools.cached_property` that waits for no lock, so that no child waits for ever.
 
     Python 3.11 has one lock for all objects of a class. Two threads that ask at once may compute
-    the value twice, as in later versions of Python.
+    the value twice, as in later versions of Python; both get the one that is kept, since another
+    property may rest on it.
 
     >>> class Circle:
     ...     @cached_property
@@ -79,8 +80,7 @@ class cached_property(functools.cached_property[Result]):  # noqa: N801 - as the
             """Compute the value, and keep it where it is found before this is called."""
             if instance is None:
                 return self
-            value = instance.__dict__[self.attrname] = self.func(instance)
-            return value
+            return instance.__dict__.setdefault(self.attrname, self.func(instance))
 
 
 class ThreadPool:

@@ -287,6 +287,24 @@ def test_a_child_computes_a_property_that_another_thread_was_computing():
         thread.join()
 
 
+def test_threads_that_compute_a_property_at_once_get_the_same_value():
+    both = threading.Barrier(2)
+
+    class Thing:
+        @fork.cached_property
+        def value(self):
+            both.wait(30)
+            return object()
+
+    thing, found = Thing(), []
+    threads = [threading.Thread(target=lambda: found.append(thing.value)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] is found[1] is thing.value
+
+
 def test_no_property_of_ours_waits_for_a_lock():
     for package in (recollex, recollex_engine):
         for path in Path(package.__file__).parent.rglob("*.py"):

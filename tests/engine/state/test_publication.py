@@ -67,6 +67,34 @@ def test_postings_of_the_tail_are_stored_before_their_heads(seen):
     assert held == [False] and now.head[3] and now.head[4]
 
 
+def test_two_threads_that_ask_a_view_at_once_search_arrays_that_it_keeps(tmp_path, monkeypatch):
+    """One of them searched the addresses of arrays that the other one's had replaced: a crash."""
+    real, first, second = tail.Tail.postings, threading.Event(), threading.Event()
+
+    def postings(self, *columns):
+        found = real(self, *columns)
+        if threading.current_thread() is slow:
+            first.set()
+            assert second.wait(30)
+            return found
+        made = (array.copy() for array in (found.head, found.postings, found.counts))
+        return tail.TailPostings(*made)  # as when later memories have moved them meanwhile
+
+    with opened(tmp_path / "store") as agent:
+        agent.retain("Ann is here.", embedding=vectors(8, 1)[0])
+        view = agent.engine.view()
+        monkeypatch.setattr(tail.Tail, "postings", postings)
+        found = []
+        slow = threading.Thread(target=lambda: found.append(view.text_places))
+        slow.start()
+        assert first.wait(30)
+        found.append(view.text_places)
+        second.set()
+        slow.join()
+    kept = [array.ctypes.data for array in (view.tail.head, view.tail.postings, view.tail.counts)]
+    assert [places[:3, 0].tolist() for places in found] == [kept, kept]
+
+
 def test_the_log_is_written_before_the_commit_word_says_so(tmp_path, seen):
     with opened(tmp_path / "store") as agent:
         fill(agent, 0, 3)
