@@ -1,4 +1,4 @@
-"""Whoever runs the tests draws the same examples; longer searches draw others each time."""
+"""Each run draws the same examples; longer searches draw others each time."""
 
 import os
 import subprocess
