@@ -24,18 +24,25 @@ SHM = Path("/dev/shm")
 
 
 @contextmanager
-def laid_out(tree: Tree):
-    """Yield a folder that holds ``tree``."""
+def empty_folder():
+    """Yield a folder, in memory where there is some, that is removed afterwards."""
     root = Path(tempfile.mkdtemp(prefix="recollex-faults-", dir=SHM if SHM.is_dir() else None))
     try:
+        yield root
+    finally:
+        shutil.rmtree(root)
+
+
+@contextmanager
+def laid_out(tree: Tree):
+    """Yield a folder that holds ``tree``."""
+    with empty_folder() as root:
         for path, data in tree.items():  # a folder comes before what is in it
             if data is None:
                 (root / path).mkdir()
             else:
                 (root / path).write_bytes(data)
         yield root
-    finally:
-        shutil.rmtree(root)
 
 
 @contextmanager

@@ -10,9 +10,7 @@ import argparse
 import errno
 import gc
 import random
-import shutil
 import sys
-import tempfile
 import traceback
 import warnings
 from collections.abc import Callable
@@ -21,17 +19,17 @@ from typing import Any
 
 from recollex_engine.errors import RecollexError
 from tests.engine.faults.small_store import vectors
-from tests.faults.checking import SHM, laid_out, last_op, opened
+from tests.faults.checking import empty_folder, laid_out, last_op, opened
 from tests.faults.digests import Digest, digest
 from tests.faults.progress import Progress
 from tests.faults.recorder import Recording, recording, refusal
-from tests.faults.states import KILLED, states
+from tests.faults.states import KILLED, LOST, states
 from tests.faults.workloads import WORKLOADS, Work, small_files
 
 KINDS = ("EIO", "ENOSPC", "EMFILE", "EACCES", "EROFS", "short", "dead")
 CHECKED = (
     KILLED,
-    "flushed names, flushed bytes, draw 0",
+    LOST,
     "all names, 512 bytes, draw 0",
     "journal names, first bytes, draw 0",
     "any names, 4096 bytes, draw 0",
@@ -176,11 +174,8 @@ def run(
 
 def in_folder(work: Any, *arguments: Any) -> Any:
     """Return ``work(folder, ...)`` for a folder in memory that is removed afterwards."""
-    root = Path(tempfile.mkdtemp(prefix="recollex-faults-", dir=SHM if SHM.is_dir() else None))
-    try:
+    with empty_folder() as root:
         return work(root, *arguments)
-    finally:
-        shutil.rmtree(root)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from tests.faults.checking import SHM, Checker, laid_out
+from tests.faults.checking import Checker, empty_folder, laid_out
 from tests.faults.progress import Progress
 from tests.faults.recorder import Promise
 from tests.faults.states import BYTES, KILLED, NAMES, State, states
@@ -89,11 +89,8 @@ def plan(
     About ``most`` are drawn, and of those with equal files one is returned.
     """
     if not case.path.exists():
-        root = Path(tempfile.mkdtemp(prefix="recollex-faults-", dir=SHM if SHM.is_dir() else None))
-        try:
+        with empty_folder() as root:
             case.path.write_bytes(pickle.dumps(record(root, case.workload, case.durability)))
-        finally:
-            shutil.rmtree(root)
     recorded = pickle.loads(case.path.read_bytes())
     found: dict[bytes, tuple[int, str, dict[str, Promise]]] = {}
     drawn = 0

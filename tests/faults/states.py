@@ -24,6 +24,8 @@ Bytes = Literal["all", "flushed", "512", "4096", "zeros", "first"]
 NAMES: tuple[Names, ...] = ("all", "journal", "flushed", "any")
 BYTES: tuple[Bytes, ...] = ("all", "flushed", "512", "4096", "zeros", "first")
 KILLED = "killed"
+LOST = "flushed names, flushed bytes, draw 0"
+"""The state in which nothing is on the disk but what was flushed."""
 
 
 @dataclass

@@ -1,24 +1,15 @@
 """A crash while an agent is deleted leaves all of it or nothing, and the next opening cleans up."""
 
 import random
-import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
 
 import recollex
 from tests.engine.faults.small_store import D, contents, fill
-from tests.faults.checking import SHM, laid_out
+from tests.faults.checking import laid_out
 from tests.faults.recorder import recording
 from tests.faults.states import states
-
-
-@pytest.fixture
-def root():
-    place = Path(tempfile.mkdtemp(prefix="recollex-faults-", dir=SHM if SHM.is_dir() else None))
-    yield place
-    shutil.rmtree(place)
 
 
 def opened(path: Path, **options) -> recollex.Store:

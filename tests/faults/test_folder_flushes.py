@@ -2,28 +2,16 @@
 
 import errno
 import re
-import shutil
-import tempfile
-from pathlib import Path
 
 import pytest
 
 import recollex
 from recollex_engine.errors import RecollexError
 from tests.engine.faults.small_store import D, contents, fill
-from tests.faults.checking import SHM, laid_out, opened
+from tests.faults.checking import laid_out, opened
 from tests.faults.recorder import recording, refusal
-from tests.faults.states import Machine, states
+from tests.faults.states import LOST, Machine, states
 from tests.faults.workloads import record
-
-LOST = "flushed names, flushed bytes, draw 0"
-
-
-@pytest.fixture
-def root():
-    place = Path(tempfile.mkdtemp(prefix="recollex-faults-", dir=SHM if SHM.is_dir() else None))
-    yield place
-    shutil.rmtree(place)
 
 
 def write(path):

@@ -4,23 +4,13 @@
 """
 
 import random
-import shutil
-import tempfile
-from pathlib import Path
 
 import pytest
 
-from tests.faults.checking import SHM, Checker
+from tests.faults.checking import Checker
 from tests.faults.recorder import tree_of
 from tests.faults.states import Machine, states
 from tests.faults.workloads import WORKLOADS, record, small_files
-
-
-@pytest.fixture
-def root():
-    place = Path(tempfile.mkdtemp(prefix="recollex-faults-", dir=SHM if SHM.is_dir() else None))
-    yield place
-    shutil.rmtree(place)
 
 
 @pytest.mark.parametrize(("name", "step"), [("mixed", 12), ("snapshot", 41)])
