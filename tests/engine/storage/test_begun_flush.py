@@ -1,8 +1,10 @@
-"""Flushes that the system carries out beside their caller."""
+"""Flushes that threads of the C library carry out beside their caller."""
 
 import errno
 import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +31,10 @@ def begun(fds):
     return flush
 
 
+def descriptors():
+    return sorted(path.name for path in Path("/proc/self/fd").iterdir())
+
+
 def test_many_flushes_of_two_files_end(fds):
     for place in range(3 * MOST_IDLE):
         os.pwrite(fds[0], b"ink", 3 * place)
@@ -41,7 +47,6 @@ def test_many_flushes_of_two_files_end(fds):
 
 def test_flushes_that_are_under_way_together_have_results_of_their_own(fds):
     flushes = [begun(fds) for _ in range(2 * MOST_IDLE)]
-    flushes[3]._context.results[0].result = 0
     for flush in reversed(flushes):
         flush.wait()
     assert len(begun_flush._idle) == MOST_IDLE
@@ -49,17 +54,11 @@ def test_flushes_that_are_under_way_together_have_results_of_their_own(fds):
 
 def test_a_failure_is_raised_each_time(fds, monkeypatch):
     flush = begun(fds)
-    wait = begun_flush._Context.wait
-
-    def fails(context, count):
-        wait(context, count)
-        context.results[0].result = -errno.EIO
-
-    monkeypatch.setattr(begun_flush._Context, "wait", fails)
-    for _ in range(2):
-        with pytest.raises(OSError, match="Input/output error"):
-            flush.wait()
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(begun_flush._Context, "results", lambda _: [errno.EIO, 0])
+        for _ in range(2):
+            with pytest.raises(OSError, match="Input/output error"):
+                flush.wait()
     begun(fds).wait()
 
 
@@ -67,8 +66,8 @@ def test_a_wait_that_was_interrupted_is_repeated(fds, monkeypatch):
     flush = begun(fds)
     wait = begun_flush._Context.wait
 
-    def interrupt(context, count):
-        wait(context, count)
+    def interrupt(context):
+        wait(context)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -78,16 +77,28 @@ def test_a_wait_that_was_interrupted_is_repeated(fds, monkeypatch):
     flush.wait()  # the results are still there
 
 
-def test_a_file_that_cannot_be_flushed_is_left_to_the_caller(fds):
-    begun(fds)
+def test_a_file_that_the_library_does_not_take_is_left_to_the_caller(fds):
+    begun(fds).wait()
     read, write = os.pipe()
-    assert begin_flush([write]) is None
-    flush = begin_flush([fds[0], write])
-    assert flush is not None and not flush.is_whole
-    flush.wait()
+    flush = begun([fds[0], write])
+    with pytest.raises(OSError, match="Invalid argument"):  # as of a plain flush
+        flush.wait()
     os.close(read)
     os.close(write)
     assert begin_flush([write]) is None  # it is closed
+    flush = begun([fds[0], write])
+    assert not flush.is_whole
+    flush.wait()
+
+
+def test_no_descriptor_stays_open(fds):
+    begun(fds).wait()
+    before = descriptors()
+    for _ in range(3):
+        begun(fds).wait()
+    begun(fds)  # nothing waits for it
+    begin_flush([fds[0], 1 << 20])
+    assert descriptors() == before
 
 
 def test_files_may_be_closed_meanwhile(tmp_path):
@@ -99,17 +110,33 @@ def test_files_may_be_closed_meanwhile(tmp_path):
 
 
 def test_without_the_system_nothing_is_begun(fds, monkeypatch):
-    monkeypatch.setattr(begun_flush, "_call", None)
+    monkeypatch.setattr(begun_flush, "_library", None)
     assert begin_flush(fds) is None
 
 
-def test_a_child_begins_flushes_of_its_own(fds):
-    begun(fds).wait()
+def test_a_child_waits_for_no_thread_of_its_parent(fds):
+    flush = begun(fds)
     if (child := os.fork()) == 0:
-        flush = begin_flush(fds)
-        if flush is not None:
-            flush.wait()
-        os._exit(3 if flush is not None else 4)
+        code = 3 if begin_flush(fds) is None else 4
+        flush.wait()
+        del flush
+        os._exit(code)
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 3
+    flush.wait()
     begun(fds).wait()
+
+
+def test_a_child_of_a_process_that_began_nothing_begins_flushes(fds):
+    code = (
+        "import os, sys\n"
+        "from recollex_engine.storage.begun_flush import begin_flush\n"
+        "fds = [os.open(sys.argv[1], os.O_RDWR)]\n"
+        "if os.fork() == 0:\n"
+        "    begin_flush(fds).wait()\n"
+        "    os._exit(3)\n"
+        "sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))\n"
+    )
+    begun(fds).wait()
+    path = Path(f"/proc/self/fd/{fds[0]}").readlink()
+    assert subprocess.run([sys.executable, "-c", code, path], check=False).returncode == 3
