@@ -211,7 +211,7 @@ def _address(url: str) -> tuple[str, str, int | None, str]:
 def _received(response: http.client.HTTPResponse, sock: socket.socket, deadline: float) -> bytes:
     """Return the body; raise if it does not end before the deadline, or is too long."""
     parts, size = [], 0
-    while True:
+    while not response.isclosed():  # after the last announced byte newer Pythons close it
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("the answer did not end in time")

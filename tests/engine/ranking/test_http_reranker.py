@@ -1,3 +1,4 @@
+import http.client
 import json
 import random
 import socket
@@ -100,6 +101,20 @@ def test_the_key_may_come_from_the_environment_or_not_at_all(server, candidates,
     assert server.asked[-1][1]["Authorization"] == "Bearer two"
     HttpReranker(server.url, "m", api_key="three").scores(candidates)
     assert server.asked[-1][1]["Authorization"] == "Bearer three"
+
+
+def test_a_response_that_closes_itself_at_its_end_is_read(server, candidates, monkeypatch):
+    """As Python does since 3.11.8 and 3.12.2: the connection is gone with the last byte."""
+    read = http.client.HTTPResponse.read1
+
+    def closing(response, *size):
+        part = read(response, *size)
+        if not response.length:
+            response.close()
+        return part
+
+    monkeypatch.setattr(http.client.HTTPResponse, "read1", closing)
+    assert len(HttpReranker(server.url, "m").scores(candidates)) == 3
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
