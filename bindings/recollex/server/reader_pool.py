@@ -200,7 +200,13 @@ class ReaderPool:
         self._readers.add(reader)
         task = self._loop.create_task(self._connect(reader, here))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+
+        def done(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if task.cancelled():  # perhaps before it began, so that nothing else closes the socket
+                here.close()
+
+        task.add_done_callback(done)
 
     async def _connect(self, reader: "Reader", here: socket.socket) -> None:
         transport, _ = await self._loop.create_unix_connection(lambda: reader, sock=here)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -310,6 +311,15 @@ def test_without_an_event_loop_nothing_is_left(
 ) -> None:
     """Processes that are still starting are not waited for."""
     monkeypatch.setattr(reader_pool, "LEAVING", 60)
+    sockets: list[socket.socket] = []
+    paired = socket.socketpair
+
+    def kept(*kind: Any) -> tuple[socket.socket, socket.socket]:
+        pair = paired(*kind)
+        sockets.extend(pair)
+        return pair
+
+    monkeypatch.setattr(socket, "socketpair", kept)
 
     async def main() -> list[Any]:
         opener = Opener(f"{OPENERS}:whole", {"path": str(tmp_path)}, 2)
@@ -320,3 +330,4 @@ def test_without_an_event_loop_nothing_is_left(
     ended = asyncio.run(main())
     assert not any(is_there(process.pid) for process in ended)
     assert [process.returncode for process in ended] == [-signal.SIGKILL] * 2
+    assert [each.fileno() for each in sockets] == [-1] * len(sockets)
