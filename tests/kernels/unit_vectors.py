@@ -1,5 +1,8 @@
 """Vectors for tests of kernels, as the engine keeps them, and their exact similarities."""
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 
 from recollex_kernels.vectors._one_bit import turn
@@ -67,8 +70,13 @@ def levels(q):
 def scale_of_turned(q):
     """What makes a similarity of an estimate."""
     q = q.astype(np.float64)
-    along = sum((q * levels(q)).tolist())  # in order, as a loop adds
-    return sum((q * q).tolist()) / along if along > 0 else 0.0
+    along = in_order(q * levels(q))
+    return in_order(q * q) / along if along > 0 else 0.0
+
+
+def in_order(numbers):
+    """The sum as a loop adds it; `sum` compensates what it rounds, since Python 3.12."""
+    return reduce(add, numbers.tolist())
 
 
 def estimates(vectors, query):
