@@ -8,6 +8,10 @@ from recollex_engine.errors import InputError
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
 OPEN_END = 2**63 - 1
 """Stands for the end of an interval that has no end."""
 

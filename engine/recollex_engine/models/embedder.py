@@ -1,5 +1,6 @@
 """The interface of an embedding model, and checks of the vectors that it returns."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -112,10 +113,15 @@ def _checked_vectors(
 ) -> npt.NDArray[np.float32]:
     found = np.asarray(vectors)
     expected = (len(texts), embedder.dimension)
-    if found.shape != expected or found.dtype.kind != "f" or not np.isfinite(found).all():
+    if found.shape != expected or found.dtype.kind != "f" or not _are_finite(found):
         what = f"{found.dtype} of shape {found.shape}" if found.shape != expected else "others"
         raise ModelError(
             f"{embedder.fingerprint} must return finite floats of shape {expected} for "
             f"{len(texts)} texts, got {what}"
         )
     return found.astype(np.float32, copy=False)
+
+
+def _are_finite(vectors: npt.NDArray[Any]) -> bool:
+    """Return whether no number is NaN or infinite; mostly their sum of squares tells it."""
+    return math.isfinite(np.vdot(vectors, vectors)) or bool(np.isfinite(vectors).all())

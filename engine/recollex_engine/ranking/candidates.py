@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.clock import from_micros
+from recollex_engine.clock import MONTHS, from_micros
 from recollex_engine.domain.schema import NONE
 from recollex_engine.domain.turn import is_spoken
 from recollex_engine.fork import cached_property
@@ -14,11 +14,6 @@ from recollex_engine.ranking.arms import ArmList
 from recollex_engine.state.view import View
 from recollex_engine.trace import Trace
 from recollex_kernels.vectors.codes import cosines
-
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
 
 
 @dataclass(frozen=True)

@@ -340,10 +340,10 @@ class Replica:
         return self.vectors.rows(end)[first:].view(np.uint16)
 
     def rows_followed_by(self, vectors: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint16]:
-        """Return the vectors of all rows and then ``vectors``, which the log does not count yet."""
-        known = len(self.rows_of_file(0, self.columns.rows))
+        """Return the vectors of all rows and then ``vectors``, which the file holds after them."""
+        self.rows_of_file(0, 0)  # the file is open from here on
         assert self.vectors is not None
-        return self.vectors.followed_by(known, vectors.view(np.float16)).view(np.uint16)
+        return self.vectors.followed_by(self.columns.rows, vectors.view("<f2")).view(np.uint16)
 
     @property
     def coded(self) -> CodedRows:

@@ -57,16 +57,16 @@ class Column:
 
     __slots__ = (
         "_changed",
-        "_count",
         "_covered",
         "_file_id",
         "_fixed",
         "_lock",
         "_pages",
         "_path",
-        "_storage",
         "_stored",
         "_summed",
+        "buffer",
+        "count",
     )
 
     def __init__(
@@ -81,7 +81,8 @@ class Column:
         self._path = None if path is None else os.fspath(path)
         self._fixed = fixed
         self._stored = stored
-        self._count = stored
+        self.count: int = stored
+        """How many items there are; a plain attribute, since a write reads it a hundred times."""
         self._covered = stored  # items below it are in the file, or are being written to it
         # indices below `_covered` that may differ from the file; a set once there is one
         self._changed: set[int] | frozenset[int] = _UNCHANGED
@@ -90,22 +91,18 @@ class Column:
         self._summed = 0, 0  # how many items the last checksum covers, and the checksum
         # serialises remapping the file and writing changes to it
         self._lock = _UNLOCKED if fixed else threading.Lock()
-        self._storage: NDArray[Any] = no_items(dtype)
+        self.buffer: NDArray[Any] = no_items(dtype)
+        """The items and the spare capacity after them; readers skip items that are too new."""
         if stored:
-            self._storage = self._load(stored, stored)
+            self.buffer = self._load(stored, stored)
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of an item."""
-        return self._storage.dtype
-
-    @property
-    def count(self) -> int:
-        """How many items there are."""
-        return self._count
+        return self.buffer.dtype
 
     def __len__(self) -> int:
-        return self._count
+        return self.count
 
     @property
     def stored(self) -> int:
@@ -115,69 +112,64 @@ class Column:
     @property
     def array(self) -> NDArray[Any]:
         """The items as one array, not copied. Change them only through `set`."""
-        count = self._count  # read first: the storage that is read next holds at least as many
-        return self._storage[:count]
-
-    @property
-    def buffer(self) -> NDArray[Any]:
-        """The items and the spare capacity after them; readers skip items that are too new."""
-        return self._storage
+        count = self.count  # read first: the buffer that is read next holds at least as many
+        return self.buffer[:count]
 
     @property
     def last(self) -> Any:
         """The last item, as a Python number; 0 without one."""
-        return self._storage.item(self._count - 1) if self._count else 0
+        return self.buffer.item(self.count - 1) if self.count else 0
 
     def append(self, value: Any) -> None:
         """Add one item. Cost: amortised constant, 0.2 us."""
-        count = self._count
-        if count >= len(self._storage):
+        count = self.count
+        if count >= len(self.buffer):
             self._grow(count + 1)
-        self._storage[count] = value
-        self._count = count + 1
+        self.buffer[count] = value
+        self.count = count + 1
 
     def extend(self, values: Sequence[Any] | NDArray[Any]) -> None:
         """Add items, in order. Cost: amortised one copy of them; 0.5 us for a few."""
-        count, new = self._count, len(values)
+        count, new = self.count, len(values)
         if not new:
             return
-        end, storage = count + new, self._storage
+        end, storage = count + new, self.buffer
         if end > len(storage):
             self._grow(end)
-            storage = self._storage
+            storage = self.buffer
         if new == 1:  # as in a small transaction: a slice takes twice as long
             storage[count] = values[0]
         else:
             storage[count:end] = values
-        self._count = end
+        self.count = end
 
     def replace_from(self, start: int, values: Sequence[Any] | NDArray[Any]) -> None:
         """Replace the items from ``start`` on, which no reader has used."""
-        if not self._stored <= start <= self._count:
-            raise InputError(f"start must lie in [{self._stored}, {self._count}], got {start}")
-        if (end := start + len(values)) > len(self._storage):
+        if not self._stored <= start <= self.count:
+            raise InputError(f"start must lie in [{self._stored}, {self.count}], got {start}")
+        if (end := start + len(values)) > len(self.buffer):
             self._grow(end)
-        self._storage[start:end] = values
-        self._count = end
+        self.buffer[start:end] = values
+        self.count = end
 
     def followed_by(self, values: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
         """Return the items and then ``values`` as one array; ``values`` are not added.
 
         They are in the spare capacity, where the items that are added next overwrite them.
         """
-        end = self._count + len(values)
-        if end > len(self._storage):
+        end = self.count + len(values)
+        if end > len(self.buffer):
             self._grow(end)
-        self._storage[self._count : end] = values
-        return self._storage[:end]
+        self.buffer[self.count : end] = values
+        return self.buffer[:end]
 
     def set(self, index: int, value: Any) -> None:
         """Change one item in place; arrays returned earlier may or may not show the change."""
-        if not 0 <= index < self._count:
-            raise InputError(f"index must lie in [0, {self._count}), got {index}")
+        if not 0 <= index < self.count:
+            raise InputError(f"index must lie in [0, {self.count}), got {index}")
         if self._fixed:
             raise InputError(f"the items of {self._path or 'this column'} are fixed, got a change")
-        self._storage[index] = value
+        self.buffer[index] = value
         if index < self._covered:
             if isinstance(self._changed, frozenset):
                 self._changed = set()
@@ -191,7 +183,7 @@ class Column:
         summed, crc = self._summed
         if count < summed:
             summed, crc = 0, 0
-        crc = crc32(self._storage[summed:count], crc)
+        crc = crc32(self.buffer[summed:count], crc)
         self._summed = count, crc
         return crc
 
@@ -206,9 +198,9 @@ class Column:
         It is flushed unless ``sync`` is False; then call `flush_file` before anything relies on
         it. Raises `StoreFullError` and leaves ``stored`` as it was.
         """
-        count = self._count if count is None else count
-        if not self._stored <= count <= self._count:
-            raise InputError(f"count must lie in [{self._stored}, {self._count}], got {count}")
+        count = self.count if count is None else count
+        if not self._stored <= count <= self.count:
+            raise InputError(f"count must lie in [{self._stored}, {self.count}], got {count}")
         if self._stored and os.fspath(path) != self._path:
             raise InputError(f"the column is stored in {self._path}, not in {path}")
         if count == self._stored:
@@ -216,13 +208,13 @@ class Column:
         if (cipher := cipher_for_writing(path)) is not None:
             self._persist_sealed(path, count, cipher, sync=sync)
             return
-        start = self._stored * self._storage.itemsize
+        start = self._stored * self.buffer.itemsize
         with column_file.opened(path, os.O_WRONLY | os.O_CREAT) as fd:
             status = os.fstat(fd)
             if status.st_size < start:
                 raise CorruptError(path, f"at least {start} bytes", f"{status.st_size}")
             self._covered = count
-            items = self._storage[self._stored : count]
+            items = self.buffer[self._stored : count]
             write_at(fd, items.view(np.uint8).data, start, path)
             if sync:
                 column_file.flush_column(fd, path)
@@ -235,9 +227,9 @@ class Column:
         self._covered = count
         pages = self._pages or new_pages()
         # a call that failed after its write has left pages that do not count
-        is_whole = pages.size == self._stored * self._storage.itemsize
+        is_whole = pages.size == self._stored * self.buffer.itemsize
         if self._fixed and pages.end is not None and is_whole:
-            items = self._storage[self._stored : count].view(np.uint8)
+            items = self.buffer[self._stored : count].view(np.uint8)
             with column_file.opened(path, os.O_WRONLY | os.O_CREAT) as fd:
                 if (found := os.fstat(fd).st_size) < pages.end:
                     raise CorruptError(path, f"at least {pages.end} bytes", found)
@@ -252,12 +244,12 @@ class Column:
 
     def _replace_sealed(self, path: Path, count: int, cipher: Cipher, *, sync: bool) -> None:
         """Write the first ``count`` items, as they are now, to a new file at ``path``."""
-        written = self._storage[:count].copy()
+        written = self.buffer[:count].copy()
         changed = list(self._changed)
         self._pages = write_sealed(path, cipher, written.view(np.uint8).data, durable=sync)
         if isinstance(self._changed, set):
             # an item that a failed call meant to cover may lie above the count
-            same = (i for i in changed if i >= count or self._storage[i] == written[i])
+            same = (i for i in changed if i >= count or self.buffer[i] == written[i])
             self._changed.difference_update(same)
 
     def write_back(self, *, sync: bool = True) -> int:
@@ -276,10 +268,10 @@ class Column:
                 self._replace_sealed(path, self._stored, cipher, sync=sync)
             return count
         indices = sorted(changed)
-        size = self._storage.itemsize
+        size = self.buffer.itemsize
         with self._lock, column_file.opened(path, os.O_WRONLY) as fd:
             for index in indices:
-                item = self._storage[index : index + 1]
+                item = self.buffer[index : index + 1]
                 written = item.copy()
                 write_at(fd, written.view(np.uint8).data, index * size, path)
                 changed.discard(index)  # last: an interrupted write is done again
@@ -298,7 +290,7 @@ class Column:
 
     def _grow(self, needed: int) -> None:
         """Grow to at least ``needed`` items; the stored part is mapped again, not copied."""
-        kind, old, count, stored = self.dtype, self._storage, self._count, self._stored
+        kind, old, count, stored = self.dtype, self.buffer, self.count, self._stored
         with self._lock:
             if (
                 stored * kind.itemsize >= column_file.MAPPED_FROM
@@ -314,7 +306,7 @@ class Column:
             else:
                 storage = np.empty(max(needed, count + count // 2, _LEAST_ITEMS), kind)
                 storage[:count] = old[:count]
-            self._storage = storage
+            self.buffer = storage
 
     def _load(self, stored: int, capacity: int) -> NDArray[Any]:
         """Return an array of ``capacity`` items; the first ``stored`` come from the file."""

@@ -127,9 +127,7 @@ class Dictionary:
         index = self._index
         if not index.count or string in missing:
             return None
-        data = string.encode()
-        hash = _hash(data)
-        number = self._find(index, data, hash, bisect_left(index.hash_view, hash))
+        number = self._find(index, string.encode())
         if number is not None:
             self._cache(string, number)
         elif len(missing) < _CACHED:
@@ -355,14 +353,15 @@ class Dictionary:
         strings = (heap[first:last] for first, last in zip(starts, ends, strict=False))
         return np.frombuffer(b"".join(map(_digest, strings)), "<u8")
 
-    def _find(self, index: "DictionaryIndex", data: bytes, hash: int, start: int) -> int | None:
-        """Return the number of ``data``, or None; its ``hash`` can only stand from ``start`` on."""
-        for i in range(start, index.count):
-            if index.hash_view[i] != hash:
-                return None
-            number = int(index.numbers[i])
+    def _find(self, index: "DictionaryIndex", data: bytes) -> int | None:
+        """Return the number of a string, given as UTF-8, or None."""
+        hashes, hash = index.hash_view, int.from_bytes(_digest(data), "little")
+        place = bisect_left(hashes, hash)
+        while place < index.count and hashes[place] == hash:
+            number = index.numbers.item(place)
             if self._bytes(number) == data:
                 return number
+            place += 1
         return None
 
     def _cache(self, string: str, number: int) -> None:
@@ -382,7 +381,3 @@ class Dictionary:
 
 def _digest(data: bytes | memoryview) -> bytes:
     return blake2b(data, digest_size=8).digest()
-
-
-def _hash(data: bytes) -> int:
-    return int.from_bytes(_digest(data), "little")

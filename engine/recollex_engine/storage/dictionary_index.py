@@ -28,20 +28,16 @@ Numbers = NDArray[np.uint32]
 class DictionaryIndex:
     """The hashes of strings 0 to count - 1, ascending, and each one's string number. Immutable."""
 
-    __slots__ = ("hash_view", "hashes", "numbers", "whole")
+    __slots__ = ("count", "hash_view", "hashes", "numbers", "whole")
 
     def __init__(
         self, hashes: Hashes, numbers: Numbers, whole: NDArray[np.uint8] | None = None
     ) -> None:
         self.whole = whole  # the file, if it is mapped
+        self.count: int = len(hashes)  # how many strings it covers
         self.hashes = hashes
         self.numbers = numbers
         self.hash_view = hashes.data  # bisect reads it twice as fast as the array
-
-    @property
-    def count(self) -> int:
-        """How many strings it covers."""
-        return len(self.hashes)
 
     @staticmethod
     def empty() -> "DictionaryIndex":

@@ -249,10 +249,11 @@ class VectorsReader:
         The next rows that the log counts may be others: where a transaction is refused, its rows
         stay in the file until those of a later one take their place.
         """
-        if self._cipher is None:
-            return self.rows(count + len(rows))  # the map shows what takes their place
-        self.rows(count)
         end = count + len(rows)
+        if self._cipher is None:  # the map shows what takes their place
+            held = self._mapped[0]
+            return held[:end] if end <= len(held) else self.rows(end)
+        self.rows(count)
         with self._opening:
             held, opened, file_id = self._mapped
             if end > len(self._room):
