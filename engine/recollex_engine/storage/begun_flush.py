@@ -86,15 +86,14 @@ class _Context:
                 break
         return len(self.fds)
 
-    def wait(self) -> None:
-        """Return once the results of all requests are there."""
+    def wait(self) -> list[int]:
+        """Return the number of the error of each request, 0 without one, once all have ended."""
+        found = []
         for address in self.addresses[: len(self.fds)]:
-            while _library.aio_error(address) == errno.EINPROGRESS:
+            while (number := _library.aio_error(address)) == errno.EINPROGRESS:
                 _library.aio_suspend(ctypes.byref(address), 1, None)
-
-    def results(self) -> list[int]:
-        """Return the number of the error of each request, 0 where there is none."""
-        return [_library.aio_error(address) for address in self.addresses[: len(self.fds)]]
+            found.append(number)
+        return found
 
     def end(self) -> None:
         """Close the files."""
@@ -125,8 +124,7 @@ class BegunFlush:
         Raises the plain `OSError`, each time.
         """
         if (context := self._context) is not None:
-            context.wait()
-            for number in context.results():
+            for number in context.wait():
                 if number:
                     self._failure = OSError(number, os.strerror(number))
             self._context = None

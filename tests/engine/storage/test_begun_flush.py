@@ -53,9 +53,9 @@ def test_flushes_that_are_under_way_together_have_results_of_their_own(fds):
 
 
 def test_a_failure_is_raised_each_time(fds, monkeypatch):
-    flush = begun(fds)
+    flush, wait = begun(fds), begun_flush._Context.wait
     with monkeypatch.context() as patch:
-        patch.setattr(begun_flush._Context, "results", lambda _: [errno.EIO, 0])
+        patch.setattr(begun_flush._Context, "wait", lambda context: [errno.EIO, wait(context)[1]])
         for _ in range(2):
             with pytest.raises(OSError, match="Input/output error"):
                 flush.wait()
