@@ -105,10 +105,8 @@ class Scanner:
             if i < after:
                 continue
             try:
-                match = None
-                if i in leads:
-                    parser.place = i
-                    match = self._match(i)
+                parser.place = i
+                match = self._match(i) if i in leads else None
                 match = match or (self._clause(i) if parser.texts[i] in CLAUSES else None)
             except (ValueError, OverflowError):  # 30 February, or beyond the years 1 to 9999
                 continue

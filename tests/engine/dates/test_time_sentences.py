@@ -235,6 +235,8 @@ COMING = {
     "The table is booked for Saturday, 20 January.": "2024-01-20..2024-01-20",
     "From September on we will run.": "2024-09-01..",
     "We will talk on the 3rd.": "2023-12-03..2023-12-03",
+    "Will she wait until Ann comes in July?": "..2024-07-31",
+    "We met here. I'll book it since it gets busy in May.": "2024-05-01..",
     "Cancel my first meeting on December 18": "2023-12-18..2023-12-18",
     "can you postpone the dinner on January 6": "2024-01-06..2024-01-06",
     "Delete my meetings on Friday": "2023-11-17..2023-11-17",
