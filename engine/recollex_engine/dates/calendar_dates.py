@@ -3,7 +3,6 @@
 A date without a year is kept as a function of the year. The year is chosen where the date is used.
 """
 
-from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 
@@ -71,7 +70,7 @@ class CalendarDateParser(MonthDayParser):
         """Return the calendar date that begins at token `i`, with or without its year, or None."""
         if name := self.words[i]:
             return self._named(i, name) if name in NAMES_OF_DATES else None
-        kind = self.tokens.numbers.get(i)
+        kind = self.numbers.get(i)
         if kind is None:
             return None
         text = self.texts[i]
@@ -105,14 +104,14 @@ class CalendarDateParser(MonthDayParser):
         if (month := self.month(i)) is not None:
             return self._month_day(i, month)
         if name in SEASON_STARTS and not self._in_a_name(i):
-            after = i + 1 + (self.word(i + 1) in _TIME_OFF)
+            after = i + 1 + (self.words[i + 1] in _TIME_OFF)
             return self.yearless(after, lambda y: periods.season(name, y), SEASON_AFTER)
         if name == "weekend" and i and self.texts[i - 1] == "the":
             sign = 1 if self.looking == "future" else -1
             saturday = periods.weekend(self.today)
             if sign < 0 and saturday[0] > self.now:
                 saturday = (saturday[0] - 7 * DAY, saturday[1] - 7 * DAY)
-            return replace(fixed(i + 1, saturday), only_after=WEEKEND_AFTER)
+            return fixed(i + 1, saturday, WEEKEND_AFTER)
         return None
 
     def _holiday(self, i: int) -> Expression | None:
@@ -120,7 +119,7 @@ class CalendarDateParser(MonthDayParser):
         words: list[str] = []
         ends: list[int] = []
         for at in range(i, min(i + 2 * LONGEST, len(self.texts))):
-            if word := self.word(at):
+            if word := self.words[at]:
                 words.append(word)
                 ends.append(at + 1)
             elif self.texts[at] not in ("'", ".", "-"):
@@ -130,7 +129,7 @@ class CalendarDateParser(MonthDayParser):
             if key not in HOLIDAYS or _NO_HOLIDAY_BEFORE.intersection(words[length : length + 1]):
                 continue
             rule, after = HOLIDAYS[key], ends[length - 1]
-            stretch = self.word(after)
+            stretch = self.words[after]
             if stretch in ("week", "weekend"):
                 around = partial(_stretch, rule, stretch)
                 return self.yearless(after + 1, around, HOLIDAY_AFTER)
@@ -142,7 +141,7 @@ class CalendarDateParser(MonthDayParser):
         if i + 1 >= len(self.texts):
             return False
         tokens, following = self.tokens, self.texts[i + 1]
-        if self.word(i + 1) and tokens.capital(i) and tokens.capital(i + 1):
+        if self.words[i + 1] and tokens.capital(i) and tokens.capital(i + 1):
             return True
         if following in DASHES and tokens.joined(i + 1):
             return i + 2 < len(self.texts) and tokens.joined(i + 2)
@@ -150,8 +149,8 @@ class CalendarDateParser(MonthDayParser):
 
     def with_part_of_day(self, i: int, day: date) -> Expression:
         """Return a day, or the part of it that token `i` names."""
-        if self.word(i) in PARTS_OF_DAY:
-            return fixed(i + 1, hours(day, self.word(i)))
+        if self.words[i] in PARTS_OF_DAY:
+            return fixed(i + 1, hours(day, self.words[i]))
         return fixed(i, periods.days(day))
 
     def _bare_year(self, i: int) -> Expression | None:
@@ -197,31 +196,34 @@ class CalendarDateParser(MonthDayParser):
 
     def _day_month(self, i: int) -> Expression | None:
         """Read "7 May 2023", "7th of May", "7-9 May", "3rd to the 5th of May", "19. May 2023"."""
-        start, first = i, self.day_number(i)
+        start, first = i, self.days.get(i)
+        if first is None:
+            return None
         last = first
         i += 1
         if beyond := self.last_day(i, start, first):
             last, i = beyond
         elif self.is_stop(i) and self.month(i + 1) is not None and self.year_at(i + 2):
             i += 1
-        i += self.word(i) == "of"
+        i += self.words[i] == "of"
         m = self.month(i)
-        if m is None or not 1 <= first <= last <= _MONTH_LENGTHS[m - 1]:
+        if m is None or not first <= last <= _MONTH_LENGTHS[m - 1]:
             return None
-        return self._in_year(self.after_month(i), _day_range(m, first, last))
+        return self.yearless(self.after_month(i), _day_range(m, first, last))
 
     def _spelled_day_of_month(self, i: int) -> Expression | None:
         """Read "third of May", "twenty-first of January 2024"."""
         day = self.spelled_day(i)
-        if day is None or self.word(day[1]) != "of" or (m := self.month(day[1] + 1)) is None:
+        if day is None or self.words[day[1]] != "of" or (m := self.month(day[1] + 1)) is None:
             return None
         if day[0] > _MONTH_LENGTHS[m - 1]:
             return None
-        return self._in_year(self.after_month(day[1] + 1), _day_range(m, day[0], day[0]))
+        return self.yearless(self.after_month(day[1] + 1), _day_range(m, day[0], day[0]))
 
     def _nth_of_month(self, i: int) -> Expression | None:
         """Read "on the 15th", "since the 1st", "Friday the 1st": the latest; ahead, the next."""
-        if not self.is_day(i) or i < 2:
+        d = self.days.get(i)
+        if d is None or i < 2:
             return None
         before = self.texts[i - 2]
         if self.texts[i - 1] != "the" or before not in _NTH_AFTER:
@@ -229,7 +231,7 @@ class CalendarDateParser(MonthDayParser):
         closing = CLOSING if self.words[i + 1] else ".;?!)"
         if i + 1 < len(self.texts) and self.texts[i + 1] not in closing:
             return None
-        d, weekday = self.day_number(i), WEEKDAYS.get(before)
+        weekday = WEEKDAYS.get(before)
         steps = range(0, 14) if self.looking == "future" else range(0, -14, -1)
         for step in steps:
             start, end = periods.month(self.today.year, self.today.month + step)
@@ -238,7 +240,7 @@ class CalendarDateParser(MonthDayParser):
                 continue
             if day[1] > self.now if self.looking == "future" else day[0] <= self.now:
                 only_after = None if weekday is not None else WEEKDAY_AFTER | {"around"}
-                return replace(fixed(i + 1, day), only_after=only_after)
+                return fixed(i + 1, day, only_after)
         return None
 
     def _month_day(self, i: int, m: int) -> Expression | None:
@@ -247,24 +249,25 @@ class CalendarDateParser(MonthDayParser):
         if self.words[after] == "the":
             spelled = self.spelled_day(after + 1)
             if spelled and spelled[0] <= _MONTH_LENGTHS[m - 1] and not self._is_verb(i):
-                return self._in_year(spelled[1], _day_range(m, spelled[0], spelled[0]))
-            after += self.is_kind(after + 1, "ordinal")
-        if self.is_day(after) and not self.counts(after + 1):
-            first = last = self.day_number(after)
+                return self.yearless(spelled[1], _day_range(m, spelled[0], spelled[0]))
+            after += self.numbers.get(after + 1) == "ordinal"
+        first = self.days.get(after)
+        if first is not None and not self.counts(after + 1):
+            last = first
             to = self.texts[after + 1] if after + 1 < len(self.texts) else ""
             if (
                 (to in DASHES or to in ("to", "through") or (to == "and" and self.between(i)))
-                and self.is_day(after + 2)
+                and after + 2 in self.days
                 and self.month(after + 3) is None
                 and not self.counts(after + 3)
             ):
-                last = self.day_number(after + 2)
+                last = self.days[after + 2]
                 after += 2
-            if not 1 <= first <= last <= _MONTH_LENGTHS[m - 1]:
+            if not first <= last <= _MONTH_LENGTHS[m - 1]:
                 return None
             if self.words[after + 1] and self._is_verb(i) and not self.tokens.capital(after + 1):
                 return None
-            return self._in_year(after + 1, _day_range(m, first, last))
+            return self.yearless(after + 1, _day_range(m, first, last))
         year = self.year_at(after)
         alone = year is None and (not i or self.texts[i - 1] not in SMALL_MONTH_AFTER)
         if alone and self._is_verb(i):
@@ -278,20 +281,15 @@ class CalendarDateParser(MonthDayParser):
         """Return whether a month's name at token `i` is read as a verb: "may", "march"."""
         return self.texts[i] in ("may", "march") and not self.tokens.capital(i)
 
-    def _in_year(self, after: int, of_year: OfYear) -> Expression:
-        """Return one or several days of a month, which need no preposition."""
-        found = self.yearless(after, of_year, MONTH_AFTER)
-        found.only_after = None
-        return found
-
     def _named_weekday(self, i: int) -> Expression | None:
         """Read "Friday", "Friday night", "Friday last week", "Sunday, 7 May"."""
-        name, comma = self.word(i), i + 1
+        name, comma = self.words[i], i + 1
         while comma < min(i + 3, len(self.texts)) and self.texts[comma] in (",", "."):
             comma += 1
-        led = self.is_day(comma + (self.word(comma) == "the")) or self.is_kind(comma, "numeric")
+        at = comma + (self.words[comma] == "the")
+        led = at in self.days or self.numbers.get(comma) == "numeric"
         if led or self.month(comma) is not None:
-            date_after = self.calendar_date(comma + (self.word(comma) == "the"))
+            date_after = self.calendar_date(at)
             if date_after is not None and date_after.only_after is None:
                 return date_after
         before = self.texts[i - 1] if i else ""
@@ -300,16 +298,17 @@ class CalendarDateParser(MonthDayParser):
         if name not in WEEKDAYS and (before != "on" or name in ("sat", "sun")):
             return None
         weekday = WEEKDAYS.get(name, SHORT_WEEKDAYS.get(name, 0))
-        after = i + 1 + (self.word(i + 1) == "of")
-        if self.word(after) in ("last", "this", "next") and self.word(after + 1) == "week":
-            week = {"last": -1, "this": 0, "next": 1}[self.word(after)]
+        after = i + 1 + (self.words[i + 1] == "of")
+        if self.words[after] in ("last", "this", "next") and self.words[after + 1] == "week":
+            week = {"last": -1, "this": 0, "next": 1}[self.words[after]]
             monday = periods.unit("week", self.today, week)[0]
             return fixed(after + 2, periods.days((monday + weekday * DAY).date()))
         ahead = (weekday - self.today.weekday()) % 7
         if self.looking != "future" and ahead:
             ahead -= 7
         day = self.with_part_of_day(i + 1, self.today + timedelta(days=ahead))
-        return replace(day, only_after=WEEKDAY_AFTER)
+        day.only_after = WEEKDAY_AFTER
+        return day
 
 
 def hours(day: date, part: str | tuple[str, str]) -> Period:

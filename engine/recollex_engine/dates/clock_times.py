@@ -3,7 +3,6 @@
 A clock time without a day is ignored: it may be that of any day.
 """
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recollex_engine.dates.english_words import DASHES, Tokens
@@ -68,7 +67,7 @@ class ClockTimeParser(RelativeDateParser):
     def _of_a_day(self, after: int, hours: Hours, depth: int) -> Expression | None:
         if after < len(self.texts) and self.texts[after] == ",":
             after += 1
-        day = super().expression(after + (self.word(after) in ("on", "of")), depth + 1)
+        day = super().expression(after + (self.words[after] in ("on", "of")), depth + 1)
         if day is None or not self._is_one_day(day):
             return None
         return _narrowed(day, day.after, hours)
@@ -79,10 +78,10 @@ class ClockTimeParser(RelativeDateParser):
 
     def _hours(self, i: int) -> tuple[int, Hours] | None:
         """Return (next token, hours from midnight) of "10:30", "3 pm", "9:00 to 11:00"."""
-        if not self.is_kind(i, "clock"):
+        if self.numbers.get(i) != "clock":
             return None
         at, wide = _time_of_day(self.texts[i])
-        joined = i + 2 < len(self.texts) and self.is_kind(i + 2, "clock")
+        joined = i + 2 < len(self.texts) and self.numbers.get(i + 2) == "clock"
         if joined and (self.texts[i + 1] in DASHES | {"to", "and", "until"}):
             end = _time_of_day(self.texts[i + 2])[0]
             return (i + 3, (at, end)) if at < end else None
@@ -90,13 +89,13 @@ class ClockTimeParser(RelativeDateParser):
 
     def _part_of_day(self, i: int) -> tuple[int, Hours] | None:
         """Return the same of "in the evening", "at night", "at noon"."""
-        if self.word(i) == "at":
+        if self.words[i] == "at":
             i += 1
-        elif self.word(i + 1) == "the":
+        elif self.words[i + 1] == "the":
             i += 2
-        if self.word(i) not in PARTS_OF_DAY:
+        if self.words[i] not in PARTS_OF_DAY:
             return None
-        first, last = PARTS_OF_DAY[self.word(i)]
+        first, last = PARTS_OF_DAY[self.words[i]]
         return i + 1, (first * _HOUR, last * _HOUR)
 
 
@@ -105,7 +104,7 @@ def _narrowed(found: Expression, after: int, hours: Hours) -> Expression:
         start: datetime = found.of_year(y)[0]
         return start + hours[0], start + hours[1]
 
-    return replace(found, after=after, of_year=of_year, only_after=None, calendar=False)
+    return Expression(after, of_year, found.year, None, found.dated, calendar=False)
 
 
 def _time_of_day(text: str) -> tuple[timedelta, timedelta]:

@@ -13,6 +13,8 @@ Looking = Literal["past", "nearest", "future"]
 LookingAt = Callable[[int | None], Looking]
 """How the sentence of a token looks at its times; None before there is a token to look from."""
 
+COUNTING = ("number", "ordinal")
+"""The kinds of tokens that may be a day of a month."""
 _AFTER_END = ("",) * 16
 _YEARS = 8
 """How far from this year an occurrence is looked for: 29 February needs eight."""
@@ -52,11 +54,16 @@ class Expression:
     dated: bool = False
     calendar: bool = True
 
+    def part(self, of_year: OfYear) -> "Expression":
+        """Return a part of this expression, or a step from it, which needs no preposition."""
+        return Expression(self.after, of_year, self.year, None, self.dated, self.calendar)
+
 
 class ExpressionParser:
     """The base of the parsers: the `tokens` of a text that was said at the local time `now`.
 
-    words: the texts of the words, "" for other tokens and some places after the end.
+    words: the texts of the words, "" for other tokens and some places after the end. numbers: see
+    `Tokens`. days: place -> number, of the tokens that may be a day of a month.
     steps: whether a word of the text counts from now or from a date ("ago", "before"); "in" may
     do so without one ("in two weeks"). months: whether one names a month. clauses: whether one may
     open a clause with a date ("before he came in May").
@@ -78,6 +85,12 @@ class ExpressionParser:
         self.tokens = tokens
         self.texts = tokens.texts
         self.words = [*tokens.words, *_AFTER_END]
+        self.numbers = numbers = tokens.numbers
+        self.days = {
+            i: day
+            for i, kind in numbers.items()
+            if kind in COUNTING and 1 <= (day := int(self.texts[i].rstrip("stndrh"))) <= 31
+        }
         self.steps = self.months = self.clauses = False
         if told := _TELLING.intersection(tokens.texts):
             self.steps = not STEPPING.isdisjoint(told)
@@ -101,43 +114,35 @@ class ExpressionParser:
         self.looked = looking = self._looking_at(self.place)
         return looking
 
-    def word(self, i: int) -> str:
-        """Return the word at token `i`, or "" if there is none."""
-        return self.words[i] if i < len(self.words) else ""
-
-    def is_kind(self, i: int, kind: str) -> bool:
-        """Return whether there is a token `i` of this kind, which is not "word" nor "other"."""
-        return self.tokens.numbers.get(i) == kind
-
     def settle(self, expression: Expression) -> Period:
         """Return the period of an expression; if it names no year, the year is chosen."""
         if expression.year is not None:
             return expression.of_year(expression.year)
-        return expression.of_year(self.chosen_year(expression.of_year, self.looking))
-
-    def chosen_year(self, of_year: OfYear, looking: Looking) -> int:
-        """Return the year of the latest begun, the next unfinished or the nearest occurrence."""
-        if looking == "past" and (latest := self._latest_begun(of_year)) is not None:
+        looking = self.looking
+        if looking == "past" and (latest := self._latest_begun(expression.of_year)):
             return latest
+        return self._chosen(expression.of_year, looking)
+
+    def _chosen(self, of_year: OfYear, looking: Looking) -> Period:
+        """Return the latest begun, the next unfinished or the nearest occurrence."""
         possible = []
         for y in range(self.today.year - _YEARS, self.today.year + _YEARS + 1):
             try:
-                possible.append((y, of_year(y)))
+                possible.append(of_year(y))
             except (ValueError, OverflowError):
                 continue
-        begun = [y for y, period in possible if period[0] <= self.now]
-        unfinished = [y for y, period in possible if period[1] > self.now]
+        begun = [period for period in possible if period[0] <= self.now]
+        unfinished = [period for period in possible if period[1] > self.now]
         if not possible:
             raise ValueError("no year from 1 to 9999 has this day")
         if begun and (looking == "past" or not unfinished):
             return begun[-1]
         if looking == "future" or not begun:
             return unfinished[0]
-        middles = {y: period[0] + (period[1] - period[0]) / 2 for y, period in possible}
-        return min(middles, key=lambda y: abs(middles[y] - self.now))
+        return min(possible, key=lambda p: abs(p[0] + (p[1] - p[0]) / 2 - self.now))
 
-    def _latest_begun(self, of_year: OfYear) -> int | None:
-        """Return the latest year whose occurrence has begun, None for none within `_YEARS` years.
+    def _latest_begun(self, of_year: OfYear) -> Period | None:
+        """Return the latest occurrence that has begun, None for none within `_YEARS` years.
 
         An occurrence in a later year begins later, so the search goes on from this year, mostly to
         one other.
@@ -145,19 +150,21 @@ class ExpressionParser:
         latest = None
         for y in range(self.today.year, self.today.year + _YEARS + 1):
             try:
-                if of_year(y)[0] > self.now:
-                    break
+                period = of_year(y)
             except (ValueError, OverflowError):
                 continue
-            latest = y
+            if period[0] > self.now:
+                break
+            latest = period
         if latest is not None:
             return latest
         for y in range(self.today.year - 1, self.today.year - _YEARS - 1, -1):
             try:
-                if of_year(y)[0] <= self.now:
-                    return y
+                period = of_year(y)
             except (ValueError, OverflowError):
                 continue
+            if period[0] <= self.now:
+                return period
         return None
 
     def counts(self, i: int) -> bool:
@@ -171,7 +178,9 @@ class ExpressionParser:
             return False
         return word not in _UNCOUNTED and not self.tokens.capital(i)
 
-    def yearless(self, after: int, of_year: OfYear, only_after: frozenset[str]) -> Expression:
+    def yearless(
+        self, after: int, of_year: OfYear, only_after: frozenset[str] | None = None
+    ) -> Expression:
         """Return a yearly expression: in the year written after it, without one in any year."""
         if (year := self.year_at(after)) is not None:
             return dated(year[1], of_year, year[0])
@@ -191,7 +200,7 @@ class ExpressionParser:
             return self.today.year + {"last": -1, "this": 0, "next": 1}[self.words[i]], i + 2
         short = i < len(self.texts) and self.texts[i] == "'"
         i += short
-        if not self.is_kind(i, "number") or self.counts(i + 1):
+        if self.numbers.get(i) != "number" or self.counts(i + 1):
             return None
         digits = self.texts[i]
         if short:
@@ -206,9 +215,9 @@ class ExpressionParser:
         return self.words[i] in _BEFORE_CHRIST
 
 
-def fixed(after: int, period: Period) -> Expression:
+def fixed(after: int, period: Period, only_after: frozenset[str] | None = None) -> Expression:
     """Return an expression whose period is known."""
-    return Expression(after, lambda _: period, year=0, calendar=False)
+    return Expression(after, lambda _: period, 0, only_after, calendar=False)
 
 
 def dated(

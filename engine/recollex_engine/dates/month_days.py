@@ -1,7 +1,7 @@
 """Days of a month, and the names of months: "May", "Sept.", "3rd to 5th", "twenty-first"."""
 
 from recollex_engine.dates.english_words import DASHES, MONTHS, SHORT_MONTHS, SPELLED_DAYS
-from recollex_engine.dates.expression_parser import ExpressionParser
+from recollex_engine.dates.expression_parser import COUNTING, ExpressionParser
 
 _SMALL_MONTH_AFTER_WORDS = """
 in during since last next of early late mid between until
@@ -20,8 +20,7 @@ class MonthDayParser(ExpressionParser):
         name = self.words[i]
         if name in SHORT_MONTHS:
             # "dec" and "mar" have other meanings: with a capital or a number they are months
-            numbered = self.is_kind(i + 1, "number") or self.is_kind(i + 1, "ordinal")
-            told = numbered or self.tokens.capital(i)
+            told = self.numbers.get(i + 1) in COUNTING or self.tokens.capital(i)
             if not told and name != "mar" and i:
                 told = self.texts[i - 1] in SMALL_MONTH_AFTER
             return SHORT_MONTHS[name] if told else None
@@ -34,18 +33,13 @@ class MonthDayParser(ExpressionParser):
         """
         to = self.texts[i] if i < len(self.texts) else ""
         at = i + 1 + (self.words[i + 1] == "the")
-        if not self.is_day(at):
+        if (last := self.days.get(at)) is None:
             return None
-        last = self.day_number(at)
         if to in DASHES or to in ("to", "until", "through"):
             return last, at + 1
         if to == "and" and (self.between(start) or last == first + 1):
             return last, at + 1
         return None
-
-    def day_number(self, i: int) -> int:
-        """Return the number that token `i`, a number or an ordinal, writes."""
-        return int(self.texts[i].rstrip("stndrh"))
 
     def is_stop(self, i: int) -> bool:
         """Return whether token `i` is a full stop."""
@@ -56,8 +50,8 @@ class MonthDayParser(ExpressionParser):
         after = i + 1
         if self.words[i] not in SHORT_MONTHS or not self.is_stop(after):
             return after
-        day = self.is_kind(after + 1, "number") or self.is_kind(after + 1, "ordinal")
-        the = self.words[after + 1] == "the" and self.is_kind(after + 2, "ordinal")
+        day = self.numbers.get(after + 1) in COUNTING
+        the = self.words[after + 1] == "the" and self.numbers.get(after + 2) == "ordinal"
         comma = self.year_at(after + 1) is not None
         return after + 1 if day or the or comma else after
 
@@ -75,9 +69,3 @@ class MonthDayParser(ExpressionParser):
         """Return whether "between" or "between the" stands before token `i`."""
         before = self.texts[max(0, i - 2) : i]
         return before[-1:] == ["between"] or before == ["between", "the"]
-
-    def is_day(self, i: int) -> bool:
-        """Return whether token `i` may be the number of a day of a month."""
-        if not (self.is_kind(i, "number") or self.is_kind(i, "ordinal")):
-            return False
-        return 1 <= int(self.texts[i].rstrip("stndrh")) <= 31

@@ -40,7 +40,7 @@ def read_numbers(tokens: Tokens, i: int, month_first: bool, this_year: int) -> N
     fraction ("3/4 of it") or a number at the end of a sentence ("by 2.5.") is no date: without a
     full year, the words around must be those of a date.
     """
-    text = tokens[i].text.replace(" ", "")
+    text = tokens.texts[i].replace(" ", "")
     separator = "." if "." in text else "/" if "/" in text else "-"
     parts = [part for part in text.split(separator) if part]
     if len(parts[0]) == _FULL_YEAR:
@@ -70,24 +70,23 @@ def full_year(digits: str, this_year: int) -> int:
 
 def _is_led(tokens: Tokens, i: int) -> bool:
     """Return whether what stands before "19.1.24" may stand before a date, and no version."""
-    before = tokens[max(0, i - _LOOKED_BACK) : i]
-    if not before or before[-1].text in _SURELY_LEADING:
+    before = tokens.texts[max(0, i - _LOOKED_BACK) : i]
+    if not before or before[-1] in _SURELY_LEADING:
         return True
-    if any(token.text in _VERSIONED for token in before):
+    if not _VERSIONED.isdisjoint(before):
         return False
-    return before[-1].kind != "word" or before[-1].text in _LEADING
+    return not tokens.words[i - 1] or before[-1] in _LEADING
 
 
 def _is_yearless(tokens: Tokens, i: int) -> bool:
     """Return whether "25.12." or "12/25" stands where only a date does, and no other number."""
-    if i + 1 < len(tokens):
-        following = tokens[i + 1]
-        if following.kind == "word" and following.text not in CLOSING:
-            return False
-    lead = tokens[i - 1].text if i else ""
+    texts, numbers = tokens.texts, tokens.numbers
+    if i + 1 < len(texts) and tokens.words[i + 1] and texts[i + 1] not in CLOSING:
+        return False
+    lead = texts[i - 1] if i else ""
     if lead in _SURELY_LEADING:
         return True
     if lead == "from":
-        joined = i + 2 < len(tokens) and tokens[i + 1].text in _JOINING
-        return joined and tokens[i + 2].kind == "numeric"
-    return i > 1 and lead in _JOINING and tokens[i - 2].kind == "numeric"
+        joined = i + 2 < len(texts) and texts[i + 1] in _JOINING
+        return joined and numbers.get(i + 2) == "numeric"
+    return i > 1 and lead in _JOINING and numbers.get(i - 2) == "numeric"

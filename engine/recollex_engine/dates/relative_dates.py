@@ -5,7 +5,6 @@
 from it ("early June", "the second week of June", "the day after 9 June").
 """
 
-from dataclasses import replace
 from datetime import date, timedelta
 
 from recollex_engine.dates import periods
@@ -46,12 +45,12 @@ _DAYS = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 # The words that may begin each kind of expression.
 _COUNTS = frozenset({*NUMBERS, "few", "couple", "several"})
 _PARTS = frozenset(
-    {*THIRDS, *THIRDS_OF, *PARTS_OF_DAY, *ORDINALS, "week", "weekend", "month", "year", "season"}
+    {*THIRDS, *THIRDS_OF, *PARTS_OF_DAY, "week", "weekend", "month", "year", "season"}
 )
 _OFFSETS = _COUNTS | {"last", *UNITS, *WEEKDAYS, *PARTS_OF_DAY}
 _RELATIVE = LAST | NEXT | {"this", "current"}
 _AFTER_RELATIVE = _COUNTS | {*UNITS, *PARTS_OF_DAY} | NAMES_OF_DATES
-_FIRST = NAMES_OF_DATES | _PARTS | _OFFSETS | _RELATIVE | {*_DAYS, "the", "in"}
+_FIRST = NAMES_OF_DATES | _PARTS | {*ORDINALS} | _OFFSETS | _RELATIVE | {*_DAYS, "the", "in"}
 
 
 class RelativeDateParser(CalendarDateParser):
@@ -65,7 +64,7 @@ class RelativeDateParser(CalendarDateParser):
         if depth > 3:
             return None
         name = self.words[i]
-        if name not in _FIRST and i not in self.tokens.numbers:
+        if name not in _FIRST and i not in self.numbers:
             return None
         if name == "the":
             i += 1
@@ -76,6 +75,7 @@ class RelativeDateParser(CalendarDateParser):
         return (
             (self._day(i) if name in _DAYS else None)
             or (self._part(i, depth) if name in _PARTS else None)
+            or (self._nth_part(i, ORDINALS[name], depth) if name in ORDINALS else None)
             or (self._ago(i) if name == "in" else None)
             or (self._step(i, depth) if self.steps and name in _OFFSETS else None)
             or (self._relative(i) if name in _RELATIVE else None)
@@ -84,10 +84,10 @@ class RelativeDateParser(CalendarDateParser):
 
     def _numbered(self, i: int, depth: int) -> Expression | None:
         """Return the expression that begins at token `i`, which is no word, or None."""
-        kind = self.tokens.numbers.get(i)
+        kind = self.numbers.get(i)
         if kind is None:
             return None
-        if kind == "ordinal" and (part := self._part(i, depth)):
+        if kind == "ordinal" and (part := self._nth_part(i, int(self.texts[i][:-2]), depth)):
             return part
         if kind == "number" and self.steps and (counted := self._step(i, depth)):
             return counted
@@ -114,7 +114,7 @@ class RelativeDateParser(CalendarDateParser):
             return 2, 2, i + 2 if self.words[i + 1] == "of" else i + 1
         if name in ("few", "several"):
             return (2, 5, i + 1) if name == "few" else (3, 7, i + 1)
-        number = NUMBERS.get(name) or (int(self.texts[i]) if self.is_kind(i, "number") else 0)
+        number = NUMBERS.get(name) or (int(self.texts[i]) if self.numbers.get(i) == "number" else 0)
         return (number, number, i + 1) if number else None
 
     def _ago(self, i: int) -> Expression | None:
@@ -216,7 +216,7 @@ class RelativeDateParser(CalendarDateParser):
     # Parts of and steps from another expression
 
     def _part(self, i: int, depth: int) -> Expression | None:
-        """Read "early June", "the end of 2022", "the second week of June", "the evening of ..."."""
+        """Read "early June", "the end of 2022", "the week of 7 May", "the evening of ..."."""
         name = self.words[i]
         if (name, self.words[i + 1]) in EARLY_AND_LATE:
             return self._part_of(i + 1, (name, self.words[i + 1]), depth)
@@ -231,21 +231,20 @@ class RelativeDateParser(CalendarDateParser):
             if whole is None or (name == "year" and not whole.dated):
                 return None
             if name in ("month", "year"):
-                return replace(whole, only_after=None)
+                return whole.part(whole.of_year)
             return self._within(whole, name)
-        if name in ("season", "year") and (
-            self.is_kind(i + 1, "span") or self.is_kind(i + 1, "iso")
-        ):
+        if name in ("season", "year") and self.numbers.get(i + 1) in ("span", "iso"):
             years = self.calendar_date(i + 1)
-            return years and replace(years, only_after=None)
+            return years and years.part(years.of_year)
         if name == "year" and (year := self.year_at(i + 1)):
             return dated(year[1], periods.year, year[0])
-        ordinal = ORDINALS.get(name) or (
-            int(self.texts[i][:-2]) if self.is_kind(i, "ordinal") else 0
-        )
-        if ordinal and self.words[i + 1] == "century" and ordinal > 0:
+        return None
+
+    def _nth_part(self, i: int, ordinal: int, depth: int) -> Expression | None:
+        """Read "the second week of June", "the last ten days of May", "the 19th century"."""
+        if self.words[i + 1] == "century" and ordinal > 0:
             return dated(i + 2, lambda _: periods.year(ordinal * 100 - 99, 100), 0)
-        counted = self.words[i + 1] in _COUNTS or i + 1 in self.tokens.numbers
+        counted = self.words[i + 1] in _COUNTS or i + 1 in self.numbers
         if counted and ordinal in (1, -1) and (found := self._first_units(i + 1, ordinal, depth)):
             return found
         if not ordinal or ordinal > 5 or self.words[i + 2] not in ("of", "in"):
@@ -259,11 +258,7 @@ class RelativeDateParser(CalendarDateParser):
             return self._sliced(whole, ordinal - 1 if ordinal > 0 else pieces - 1, pieces)
         if whole is None or what not in ("day", "week", "weekend", *WEEKDAYS):
             return None
-        return replace(
-            whole,
-            of_year=lambda y: nth(whole.of_year(y), what, ordinal),
-            only_after=None,
-        )
+        return whole.part(lambda y: nth(whole.of_year(y), what, ordinal))
 
     def _thirds(self, i: int, depth: int) -> Expression | None:
         """Read "early June", "mid-June", "mid-to-late June", "late in 2022"."""
@@ -285,7 +280,7 @@ class RelativeDateParser(CalendarDateParser):
             )
             return thirds[0][0], thirds[1][1]
 
-        return replace(start, of_year=of_year)
+        return start.part(of_year)
 
     def _is_dash(self, i: int) -> bool:
         return i < len(self.texts) and self.texts[i] in DASHES
@@ -301,7 +296,7 @@ class RelativeDateParser(CalendarDateParser):
         if end - start > 3 * DAY:
             return None
         of_year = whole.of_year
-        return replace(whole, of_year=lambda y: hours(of_year(y)[0].date(), part), only_after=None)
+        return whole.part(lambda y: hours(of_year(y)[0].date(), part))
 
     def _first_units(self, i: int, ordinal: int, depth: int) -> Expression | None:
         """Read "[the first] three months of 2023", "[the last] ten days of May"."""
@@ -321,7 +316,7 @@ class RelativeDateParser(CalendarDateParser):
                 return start, min(end, shifted(start.date(), name, count[1]))
             return max(start, shifted(end.date(), name, -count[1])), end
 
-        return replace(whole, of_year=of_year, only_after=None)
+        return whole.part(of_year)
 
     def _whole(self, i: int, depth: int) -> Expression | None:
         """Read an expression, or "the year", "the month", "the week": the present ones."""
@@ -336,9 +331,7 @@ class RelativeDateParser(CalendarDateParser):
         start, end = self.settle(whole)
         if end - start < of * DAY:
             return None
-        return replace(
-            whole, of_year=lambda y: periods.part(whole.of_year(y), index, of), only_after=None
-        )
+        return whole.part(lambda y: periods.part(whole.of_year(y), index, of))
 
     def _within(self, whole: Expression, name: str) -> Expression | None:
         """Return "the week of 7 May", "the weekend of"."""
@@ -349,7 +342,7 @@ class RelativeDateParser(CalendarDateParser):
         def of_year(y: int) -> Period:
             return periods.unit(name, whole.of_year(y)[0].date())
 
-        return replace(whole, of_year=of_year, only_after=None)
+        return whole.part(of_year)
 
     def _offset(self, i: int, depth: int) -> Expression | None:
         """Read "the week before 9 June", "two days after Christmas", "the Sunday before 25 May"."""
@@ -384,4 +377,4 @@ class RelativeDateParser(CalendarDateParser):
                 return self._away(day, name, count[0], count[1], sign)
             return beside(start, end, name, sign)
 
-        return replace(anchor, of_year=of_year, only_after=None, calendar=False)
+        return Expression(anchor.after, of_year, anchor.year, None, anchor.dated, calendar=False)

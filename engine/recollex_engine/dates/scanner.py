@@ -143,8 +143,8 @@ class Scanner:
         """
         opener = self._parser.words[i]
         joiner = self._parser.texts[left.after]
-        at = left.after + 1 + (self._parser.word(left.after + 1) == "the")
-        if self._parser.word(at) in _NOW and joiner not in DASHES:
+        at = left.after + 1 + (self._parser.words[left.after + 1] == "the")
+        if self._parser.words[at] in _NOW and joiner not in DASHES:
             start = self._parser.settle(left)[0]
             return TimeMatch(first, at + 1, start, None, left.dated)
         right = self._parser.expression(left.after + 1)
@@ -196,11 +196,11 @@ class Scanner:
             at, comma = last.after, False
             if at < len(parser.texts) and parser.texts[at] == ",":
                 at, comma = at + 1, True
-            if parser.word(at) in ("and", "or"):
+            if parser.words[at] in ("and", "or"):
                 at, concluded = at + 1, True
             elif not comma:
                 break
-            item = parser.expression(at + (parser.word(at) in ("in", "on")))
+            item = parser.expression(at + (parser.words[at] in ("in", "on")))
             item = item or self._same_month(left, at)
             if item is None or not item.calendar:
                 concluded = False
@@ -223,10 +223,9 @@ class Scanner:
 
     def _same_month(self, left: Expression, at: int) -> Expression | None:
         """Read "12th" after "June 9th"."""
-        tokens = self._parser.tokens
-        if not self._parser.is_kind(at, "ordinal") or not self._parser.is_day(at):
+        d = self._parser.days.get(at)
+        if d is None or self._parser.numbers[at] != "ordinal":
             return None
-        d = int(tokens.texts[at][:-2])
 
         def of_year(y: int) -> Period:
             day = left.of_year(y)[0].replace(day=d)
@@ -240,7 +239,7 @@ class Scanner:
         if word not in _REACHING:
             return None
         if word in ("prior", "up"):
-            if self._parser.word(first) != "to":
+            if self._parser.words[first] != "to":
                 return None
             word, first = "before" if word == "prior" else "until", i + 2
         expression = self._parser.expression(first)
@@ -252,7 +251,7 @@ class Scanner:
         named = start, end = self._parser.settle(expression)
         after, dated = expression.after, expression.dated
         if word == "from":
-            if self._parser.word(after) not in _OPEN:
+            if self._parser.words[after] not in _OPEN:
                 return None
             return TimeMatch(i, after + 1, start, None, dated, open_end=True, named=named)
         if word in _REACHING_BACK:
@@ -275,7 +274,7 @@ class Scanner:
         the date belongs to the range.
         """
         parser, tokens = self._parser, self._parser.tokens
-        word = parser.word(i)
+        word = parser.words[i]
         texts = parser.texts
         if i and (texts[i - 1] in UNITS or texts[i - 1] in WEEKDAYS):
             return None  # "the week before the party in June"
@@ -305,7 +304,7 @@ class Scanner:
                 return None
             first = i + 1
             expression = self._parser.expression(first)
-            if expression is None or not self._may_follow(expression, self._parser.word(i)):
+            if expression is None or not self._may_follow(expression, self._parser.words[i]):
                 return None
         start, end = self._parser.settle(expression)
         if first and self._parser.words[first - 1] in _AROUND:
