@@ -149,9 +149,8 @@ class CalendarDateParser(MonthDayParser):
 
     def with_part_of_day(self, i: int, day: date) -> Expression:
         """Return a day, or the part of it that token `i` names."""
-        if self.words[i] in PARTS_OF_DAY:
-            return fixed(i + 1, hours(day, self.words[i]))
-        return fixed(i, periods.days(day))
+        part = self.words[i]
+        return fixed(i + (part in PARTS_OF_DAY), _day_or_part(day, part))
 
     def _bare_year(self, i: int) -> Expression | None:
         text = self.texts[i]
@@ -303,12 +302,16 @@ class CalendarDateParser(MonthDayParser):
             week = {"last": -1, "this": 0, "next": 1}[self.words[after]]
             monday = periods.unit("week", self.today, week)[0]
             return fixed(after + 2, periods.days((monday + weekday * DAY).date()))
-        ahead = (weekday - self.today.weekday()) % 7
-        if self.looking != "future" and ahead:
-            ahead -= 7
-        day = self.with_part_of_day(i + 1, self.today + timedelta(days=ahead))
-        day.only_after = WEEKDAY_AFTER
-        return day
+        part = self.words[i + 1]
+
+        def of_year(_: int) -> Period:  # the tense is read only where the day is a time
+            ahead = (weekday - self.today.weekday()) % 7
+            if ahead and self.looking != "future":
+                ahead -= 7
+            return _day_or_part(self.today + timedelta(days=ahead), part)
+
+        after = i + 1 + (part in PARTS_OF_DAY)
+        return Expression(after, of_year, 0, WEEKDAY_AFTER, calendar=False)
 
 
 def hours(day: date, part: str | tuple[str, str]) -> Period:
@@ -316,6 +319,10 @@ def hours(day: date, part: str | tuple[str, str]) -> Period:
     first, last = PARTS_OF_DAY[part] if isinstance(part, str) else EARLY_AND_LATE[part]
     start = midnight(day)
     return start + timedelta(hours=first), start + timedelta(hours=last)
+
+
+def _day_or_part(day: date, part: str) -> Period:
+    return hours(day, part) if part in PARTS_OF_DAY else periods.days(day)
 
 
 def _stretch(rule: OfYear, name: str, y: int) -> Period:

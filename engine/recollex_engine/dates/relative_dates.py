@@ -119,13 +119,13 @@ class RelativeDateParser(CalendarDateParser):
 
     def _ago(self, i: int) -> Expression | None:
         """Read "two weeks ago", "a year from now"; "in two weeks" in a text about the future."""
-        ahead = self.words[i] == "in" and self.looking == "future"
-        if ahead and not _NEGATIONS.isdisjoint(self.texts[max(0, i - 6) : i]):
-            return None  # "we haven't talked in two weeks"
+        ahead = self.words[i] == "in"
         count = self._count(i + ahead)
         name = UNITS.get(self.words[count[2]]) if count else None
-        if count is None or name is None:
+        if count is None or name is None or (ahead and self.looking != "future"):
             return None
+        if ahead and not _NEGATIONS.isdisjoint(self.texts[max(0, i - 6) : i]):
+            return None  # "we haven't talked in two weeks"
         fewest, most, after = count[0], count[1], count[2] + 1
         if self.words[after] == "or" and self.words[after + 1] == "so":
             after += 2

@@ -110,6 +110,14 @@ def test_no_expression_begins_with_another_word(text):
         assert read(text) == found
 
 
+@pytest.mark.parametrize(
+    "text", ["I have a paper due monday", "Who came in May 2023?", "in June of last year"]
+)
+def test_no_tense_is_read_where_no_time_depends_on_it(text, monkeypatch):
+    monkeypatch.setattr(tense, "future_sentences", None)
+    find_range(text, NOW)
+
+
 def test_every_date_of_the_calendar_may_begin_an_expression():
     assert NAMES_OF_DATES <= relative_dates._FIRST
 
