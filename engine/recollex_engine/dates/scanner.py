@@ -13,39 +13,14 @@ from recollex_engine.dates.clock_times import ClockTimeParser
 from recollex_engine.dates.english_words import (
     CLAUSES,
     DASHES,
-    LAST,
-    MONTHS,
-    NEXT,
-    NUMBERS,
-    ORDINALS,
-    SHORT_MONTHS,
-    SHORT_WEEKDAYS,
-    THIRDS,
-    THIRDS_OF,
     UNITS,
     WEEKDAYS,
     Tokens,
 )
 from recollex_engine.dates.expression_parser import Expression
-from recollex_engine.dates.holidays import BEGINNINGS, TELLING
-from recollex_engine.dates.month_days import SPELLED
-from recollex_engine.dates.periods import DAY, PARTS_OF_DAY, SEASON_STARTS, Period
+from recollex_engine.dates.periods import DAY, Period
+from recollex_engine.dates.time_places import leads
 
-NAMED = frozenset(
-    {*MONTHS, *SHORT_MONTHS, *WEEKDAYS, *SHORT_WEEKDAYS, *SEASON_STARTS, "weekend", "q"}
-    | {"yesterday", "today", "tonight", "tomorrow", "century"}
-    | TELLING
-)
-"""Words that may be a time by themselves."""
-
-# The words that an expression begins with; words of `_LEADING` may stand before them.
-_BEGINNING = frozenset(
-    NAMED | {*UNITS, *PARTS_OF_DAY} | LAST | NEXT | {*THIRDS, *THIRDS_OF, *ORDINALS, *NUMBERS}
-    | BEGINNINGS | SPELLED
-    | {"this", "current", "few", "couple", "several", "season"}
-) - {"a", "an"}  # fmt: skip
-_NUMERIC = frozenset({"iso", "numeric", "span", "ordinal", "decade", "number", "clock", "quarter"})
-_LEADING = PREPOSITIONS | {"the", "a", "an", "between", "following", "prior", "up", "to"}
 _OPENERS = PREPOSITIONS | {"between"}
 _BEFORE_A_TIME = _OPENERS | {"following"}
 _TO = frozenset({"to", "until", "till", "through", "thru"}) | DASHES
@@ -100,13 +75,16 @@ class Scanner:
 
     def __iter__(self) -> Iterator[TimeMatch]:
         parser = self._parser
-        leads, after = _leads(parser.texts, _beginnings(parser.tokens)), 0
-        for i in _places(parser, leads):
+        starts, after = leads(parser.tokens), 0
+        places = starts
+        if parser.clauses:
+            places = starts.union(i for i, text in enumerate(parser.texts) if text in CLAUSES)
+        for i in sorted(places):
             if i < after:
                 continue
             try:
                 parser.place = i
-                match = self._match(i) if i in leads else None
+                match = self._match(i) if i in starts else None
                 match = match or (self._clause(i) if parser.texts[i] in CLAUSES else None)
             except (ValueError, OverflowError):  # 30 February, or beyond the years 1 to 9999
                 continue
@@ -323,35 +301,6 @@ class Scanner:
             if glued or tokens.kind(after + 1) == "number":  # "spring-loaded", "from 2000 to 2500"
                 return False
         return word in expression.only_after or (word in _AROUND and "in" in expression.only_after)
-
-
-def _beginnings(tokens: Tokens) -> list[int]:
-    """Return the places of the tokens that an expression may begin with."""
-    found = [i for i, text in enumerate(tokens.texts) if text in _BEGINNING]
-    if tokens.numbers:
-        found += [i for i, kind in tokens.numbers.items() if kind in _NUMERIC]
-    return found
-
-
-def _leads(texts: list[str], begins: list[int]) -> set[int]:
-    """Return the beginnings, and the places of up to three leading words right before one."""
-    leads = set(begins)
-    for begin in begins:
-        i = begin - 1
-        while i >= 0 and i > begin - 4 and texts[i] in _LEADING:
-            leads.add(i)
-            i -= 1
-    return leads
-
-
-def _places(parser: ClockTimeParser, leads: set[int]) -> list[int]:
-    """Return the places from which a time may be read, in order.
-
-    They are ``leads``, and words that may open a clause with a date.
-    """
-    if not parser.clauses:
-        return sorted(leads)
-    return sorted(leads.union(i for i, text in enumerate(parser.texts) if text in CLAUSES))
 
 
 def _may_be_subject(tokens: Tokens, i: int) -> bool:

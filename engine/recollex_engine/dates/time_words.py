@@ -10,28 +10,26 @@ A text may name one if it has
 
 import re
 
-from recollex_engine.dates.english_words import LAST, NEXT, THIRDS, THIRDS_OF, UNITS
+from recollex_engine.dates.english_words import LAST, NEXT, THIRDS, THIRDS_OF
 from recollex_engine.dates.holidays import OF_A_DAY
-from recollex_engine.dates.periods import PARTS_OF_DAY
-from recollex_engine.dates.scanner import NAMED
+from recollex_engine.dates.time_places import COUNTED, NAMED
 
 _NAMED_BIT, _COUNTED_BIT, _COUNTING_BIT, _NUMBER_BIT = 1, 2, 4, 8
 _BOTH = _COUNTED_BIT | _COUNTING_BIT
 BITS = 4
 """Number of bits of `time_signs`."""
-_COUNTED = frozenset({*UNITS, *PARTS_OF_DAY})
 _COUNTING = frozenset(
     {"ago", "this", "current", "before", "after", "following", "prior", "from", "in"}
     | LAST | NEXT | {*THIRDS, *THIRDS_OF} | OF_A_DAY
 )  # fmt: skip
 _NAMED, _COUNTED_HERE, _COUNTING_HERE = (
-    frozenset(word.encode() for word in words) for words in (NAMED, _COUNTED, _COUNTING)
+    frozenset(word.encode() for word in words) for words in (NAMED, COUNTED, _COUNTING)
 )
 _SIGNS = {
     word: _NAMED_BIT * (word in NAMED)
-    | _COUNTED_BIT * (word in _COUNTED)
+    | _COUNTED_BIT * (word in COUNTED)
     | _COUNTING_BIT * (word in _COUNTING)
-    for word in NAMED | _COUNTED | _COUNTING
+    for word in NAMED | COUNTED | _COUNTING
 }
 _LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
 _NO_DIGITS = bytes(code for code in range(256) if code not in b"0123456789")

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from recollex_engine.dates import (
     expression_parser,
     relative_dates,
+    scanner,
     tense,
+    time_places,
     time_range,
     time_words,
 )
@@ -116,6 +118,28 @@ def test_no_expression_begins_with_another_word(text):
 def test_no_tense_is_read_where_no_time_depends_on_it(text, monkeypatch):
     monkeypatch.setattr(tense, "future_sentences", None)
     find_range(text, NOW)
+
+
+@settings(max_examples=500, deadline=None)
+@given(TEXTS)
+@example("from mid-to-late Feb")
+@example("the first half of the third quarter of 2022")
+@example("on St. Patrick's Day, New Year's Eve and the Mid-Autumn Festival")
+@example("9:00 to 11:00, on Monday or Friday the 13th, at 3 pm yesterday")
+@example("the last two or three days of May, two weeks or so ago")
+@example("the season 2018/19, the '90s, Q3, 2022-05 until 25.12., in a couple of weeks")
+def test_a_time_begins_before_a_word_that_names_one(text):
+    found = read(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time_places, "_NAMING", _Everything())
+        assert read(text) == found
+
+
+def test_what_names_no_time_is_not_tried(monkeypatch):
+    tried = []
+    monkeypatch.setattr(scanner.Scanner, "_match", lambda self, i: tried.append(i))
+    find_range("the first 18 of the new ones, this time, last week", NOW)
+    assert tried == [11, 12]
 
 
 def test_every_date_of_the_calendar_may_begin_an_expression():

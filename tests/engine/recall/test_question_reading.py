@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex_engine.dates import time_range
-from recollex_engine.dates.scanner import NAMED
+from recollex_engine.dates.time_places import NAMED
 from recollex_engine.dates.time_range import find_range
 from recollex_engine.dates.time_words import may_hold_a_time
 from recollex_engine.recall import question_reading, question_words
