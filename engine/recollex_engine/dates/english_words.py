@@ -57,8 +57,8 @@ _TOKEN = re.compile(
 )
 
 
-# Most of an ASCII text is simple: words, numbers that stand alone, and marks. Spaces around the
-# marks and a split find them. What `_ODD` finds is left to the grammar, from space to space.
+# Most of a text is simple: words, numbers that stand alone, and marks. Spaces around the marks and
+# a split find them. What `_ODD` finds is left to the grammar, from space to space.
 _ODD = re.compile(
     r"[0-9'.@\#](?:(?<=[0-9])(?:[.:/,-][0-9]|\.\ [0-9]|'|[A-Z]|\ ?[aApP]\.?[mM])"
     r"|(?<=['.])[0-9]|(?<=')S|(?<=[@\#]))"
@@ -66,7 +66,10 @@ _ODD = re.compile(
 _STRETCH = re.compile(r"[^ ]*(?: (?:[0-9]|[aApP]\.?[mM])[^ ]*)*").match  # "7. 5. 2023", "3 pm"
 _POSSESSIVE = re.compile(r"(?<!\w)([A-Za-z]+)'s(?!\w)").sub
 _POSSESSIVE_OF_LETTERS = re.compile(r"'s(?<=[A-Za-z]..)(?!\w)")
-_OWNS = "\u00b4"  # in ASCII: an 's
+_OWNS = "\u00b4"  # in a simple text: an 's
+# In lower case they are two letters, ASCII, or depend on the next letters; or they are `_OWNS`.
+_ODD_LETTERS = re.compile("[\u0130\u212a\u03a3\u00b4]").search
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f\w\s]").findall
 _NO_MARKS = bytes(
     c for c in range(256) if c > 127 or chr(c).isalnum() or chr(c).isspace() or c == 95
 )
@@ -104,7 +107,7 @@ class Tokens:
     texts: of each token. words: the texts of the words, "" for other tokens. numbers: place ->
     kind, of the tokens that are neither "word" nor "other".
 
-    Cost: linear, about 0.2 us a token, 0.5 us where marks join numbers or a character is not ASCII.
+    Cost: linear, about 0.2 us a token, 0.5 us where marks join numbers.
     """
 
     __slots__ = ("_lower", "_said", "_starts", "_text", "numbers", "texts", "words")
@@ -112,13 +115,15 @@ class Tokens:
     def __init__(self, text: str) -> None:
         self._text = text = text.replace("\u2019", "'")
         kinds: dict[int, str] = {}
-        if text.isascii():  # a letter in lower case stands where the letter does
+        owned = "'s" in text and _POSSESSIVE_OF_LETTERS.search(text) is not None
+        plain = text.isascii()
+        if plain or not _ODD_LETTERS(text):  # a letter in lower case stands where the letter does
             self._lower = lower = text.lower()
             numbered = _has_digits(lower)
             if numbered or "@" in text or "#" in text or "'S" in text:
-                said = _said(text, lower, kinds)
+                said = _said(text, lower, owned, kinds)
             else:
-                said = _simple(lower, False)
+                said = _simple(lower, False, owned)
             self.texts: list[str] = said
         else:
             self._lower = text
@@ -127,9 +132,12 @@ class Tokens:
             self.texts = list(map(str.lower, said))
         self._said = said
         self._starts: list[int] = []
-        if "'s" in text:
+        if owned:
             self.texts = [each.removesuffix("'s") for each in self.texts]
-        self.words: list[str] = [word if word.isalpha() else "" for word in self.texts]
+        if plain:
+            self.words: list[str] = [word if word.isalpha() else "" for word in self.texts]
+        else:
+            self.words = [word if word.isalpha() and word.isascii() else "" for word in self.texts]
         self.numbers: dict[int, str] = {}
         for i, kind in kinds.items():
             if kind != "word":
@@ -199,10 +207,11 @@ def _read(text: str) -> tuple[list[str], list[str]]:
 _recent = lru_cache(maxsize=_STRETCHES)(_read)
 
 
-def _said(text: str, lower: str, kinds: dict[int, str]) -> list[str]:
-    """Return the tokens of an ASCII text in lower case, with each 's.
+def _said(text: str, lower: str, owned: bool, kinds: dict[int, str]) -> list[str]:
+    """Return the tokens of a text without `_ODD_LETTERS` in lower case, with each 's.
 
-    Set the kinds of numbers, and of all that the grammar reads.
+    owned: whether a word may have an 's. Set the kinds of numbers, and of all that the grammar
+    reads.
     """
     said: list[str] = []
     after, found = 0, _ODD(text)
@@ -210,19 +219,19 @@ def _said(text: str, lower: str, kinds: dict[int, str]) -> list[str]:
         start = text.rfind(" ", 0, found.start()) + 1
         stretch = _STRETCH(text, start)
         end = stretch.end() if stretch else len(text)
-        said += _with_numbers(lower[after:start], len(said), kinds)
+        said += _with_numbers(lower[after:start], owned, len(said), kinds)
         read = _recent if end - start <= _LONGEST else _read
         tokens, found_kinds = read(text[start:end])
         kinds.update(enumerate(found_kinds, len(said)))
         said += map(str.lower, tokens)
         after, found = end, _ODD(text, end)
-    return said + _with_numbers(lower[after:], len(said), kinds)
+    return said + _with_numbers(lower[after:], owned, len(said), kinds)
 
 
-def _with_numbers(text: str, place: int, kinds: dict[int, str]) -> list[str]:
+def _with_numbers(text: str, owned: bool, place: int, kinds: dict[int, str]) -> list[str]:
     """Return the tokens of a simple text, and set the kinds of its numbers, from ``place`` on."""
     numbered = _has_digits(text)
-    said = _simple(text, numbered)
+    said = _simple(text, numbered, owned)
     if numbered:
         for i, each in enumerate(said, place):
             if each[0] in _OPENING and (match := _ALONE(each)):
@@ -231,20 +240,23 @@ def _with_numbers(text: str, place: int, kinds: dict[int, str]) -> list[str]:
 
 
 def _has_digits(text: str) -> bool:
-    return text.encode().translate(None, _NO_DIGITS) != b""
+    return text.encode("utf-8", "surrogatepass").translate(None, _NO_DIGITS) != b""
 
 
-def _simple(text: str, numbered: bool) -> list[str]:
+def _simple(text: str, numbered: bool, owned: bool) -> list[str]:
     """Return the tokens of a simple text in lower case, with each 's.
 
-    numbered: whether it may have digits.
+    numbered: whether it may have digits. owned: whether a word may have an 's.
     """
-    owned = "'s" in text and _POSSESSIVE_OF_LETTERS.search(text) is not None
+    plain = text.isascii()
+    marks = set(text.encode("ascii", "ignore").translate(None, _NO_MARKS).decode())
+    if not plain:
+        marks.update(_BEYOND_ASCII(text))
     if owned:
-        if numbered or "_" in text or "'s's" in text:
+        if numbered or not plain or "_" in text or "'s's" in text:
             text = _POSSESSIVE(rf"\1{_OWNS}", text)
         else:  # every word is of letters; a replacement without a group is quicker
             text = _POSSESSIVE_OF_LETTERS.sub(_OWNS, text)
-    for mark in set(text.encode().translate(None, _NO_MARKS)):
-        text = text.replace(chr(mark), f" {chr(mark)} ")
+    for mark in marks:
+        text = text.replace(mark, f" {mark} ")
     return (text.replace(_OWNS, "'s") if owned else text).split()

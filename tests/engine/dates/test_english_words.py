@@ -16,6 +16,8 @@ PIECES = st.sampled_from(
         *("\n", "q", "\x1c", "@bob", "#x", "a_b", "3", "2019-05-07", "5/7/2023", "'90s", "3pm"),
         *(
             "é",
+            *("\u2013", "\u201c", "\u00b4", "\u0130", "\u212a", "\u03a3", "\u5e74", "\u00a0"),
+            *("\u00bd", "\u0663", "\u0301", "\ud800", "caf\u00e9's "),
             "X",
             "\u2014",
             "3rd",
@@ -48,6 +50,11 @@ def grammar(text):
 @example("it's's")
 @example("is today's plan as last night's 's")
 @example("what did Ann's mother say last week?")
+@example("\u212am it's \u00b4 2019")
+@example("it's \u00b4 2019")
+@example("\u0130n May")
+@example("\u039f\u03a3.\u0392 #\u03a3.\u0392")
+@example("caf\u00e9's is \u201cJo's\u201d \u2013 2,5 \ud800 3\u5e74")
 @example("in May it's i 3 pm, " * 30)
 @example("2,000 people, 3 of 2,000kg")
 @example("at 3:30 pm on 7. 5. 2023 or 3 p.m. of 25. 12. it's #late's at 5 to 5.5")
