@@ -274,7 +274,9 @@ class CalendarDateParser(MonthDayParser):
         for_whom = year is None and m in _NAMES and i and self.texts[i - 1] == "for"
         if for_whom and _FOR_A_MONTH.isdisjoint(self.texts[:i]):  # "a gift for June"
             return None
-        return self.yearless(after, lambda y: periods.month(y, m), MONTH_AFTER)
+        if year is not None:
+            return dated(year[1], lambda y: periods.month(y, m), year[0])
+        return Expression(after, lambda y: periods.month(y, m), only_after=MONTH_AFTER)
 
     def _is_verb(self, i: int) -> bool:
         """Return whether a month's name at token `i` is read as a verb: "may", "march"."""

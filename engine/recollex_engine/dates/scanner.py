@@ -109,7 +109,9 @@ class Scanner:
         if match is None and left and joiner in _LISTING and opener != "between" and first == led:
             match = self._list(first, left, opener)
         if match is None:
-            match = self._plain(i, left if first == i else self._parser.expression(i))
+            if first != i:  # of the openers only "in" begins an expression: "in two weeks"
+                left = self._parser.expression(i) if opener == "in" or led == i else None
+            match = self._plain(i, left)
         return match
 
     def _range(
