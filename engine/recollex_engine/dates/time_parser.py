@@ -49,7 +49,7 @@ class EnglishDates:
         return "english"
 
     def find(self, text: str, now: int) -> TimeRange | None:
-        """Return the range of time that ``text`` is about, or None. Cost: about 100 us."""
+        """Return the range of time that ``text`` is about, or None. Cost: as `find_range`."""
         return find_range(text, now, self.tz, self.month_first is True)
 
 
