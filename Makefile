@@ -111,6 +111,8 @@ TESTING := pytest pytest-xdist hypothesis
 NEEDED_langchain := langchain-tests
 OPTIONS_langchain := -o addopts=--import-mode=importlib -o asyncio_mode=auto \
 	-o asyncio_default_fixture_loop_scope=function
+# CrewAI's own code asks for it, which Python 3.12 warns of.
+OPTIONS_crewai := -W 'ignore:datetime.datetime.utcnow:DeprecationWarning'
 
 test-adapters: $(addprefix test-adapter-,$(FRAMEWORKS)) ## run the tests of the adapters, each in an environment of its own
 
