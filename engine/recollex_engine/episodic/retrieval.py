@@ -5,8 +5,9 @@ recall (`ranking.arms`), facts by those over their surfaces (`facts.surface_arms
 which a gist was made is left out if that gist was found too: the gist stands for it. Ties: the
 earlier recorded one first.
 
-While one processor is idle, the nearest facts are sought there as the nearest gists are sought
-here: both searches wait for memory, which two processors read faster.
+On several processors another thread seeks the nearest facts while this one seeks the nearest gists:
+both searches wait for memory, which two processors read faster. If no processor has had time for
+that thread once the gists are found, this one seeks the facts too.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from concurrent.futures import Future
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.cores import is_one_idle
+from recollex_engine.cores import usable_cores
 from recollex_engine.domain.intervals import EVERY, Box
 from recollex_engine.episodic.contexts import Contexts, within_limit
 from recollex_engine.episodic.memory_graph import MemoryGraph
@@ -132,10 +133,10 @@ def _first_search(graph: MemoryGraph, asked: Asked, window: Box, limit: int) -> 
 
 def _begun(first: _First | None, gists: int) -> Future[ArmList] | None:
     """Begin to seek the nearest facts in another thread, if it pays; else return None."""
-    if first is None or gists < BESIDE:
+    if first is None or gists < BESIDE or usable_cores() == 1:
         return None
     search, budget = first
-    if len(search.surfaces.with_vectors(search.rows)) < BESIDE or not is_one_idle():
+    if len(search.surfaces.with_vectors(search.rows)) < BESIDE:
         return None
     try:
         return _beside.submit(search.semantic, budget)

@@ -298,8 +298,8 @@ def test_what_is_unknown_is_said(alice):
     assert find("Ann", offset=9).note.startswith("offset 9 is beyond the last of ")
 
 
-@pytest.mark.parametrize("idle", [True, False])
-def test_facts_that_another_thread_seeks_are_those_of_this_one(alice, monkeypatch, idle):
+@pytest.mark.parametrize("cores, busy", [(2, False), (2, True), (1, False)])
+def test_facts_that_another_thread_seeks_are_those_of_this_one(alice, monkeypatch, cores, busy):
     with alice.transaction() as tx:
         for number in range(40):
             at = START + timedelta(days=number)
@@ -312,7 +312,8 @@ def test_facts_that_another_thread_seeks_are_those_of_this_one(alice, monkeypatc
     ]
     monkeypatch.setattr(retrieval, "FIRST_IN_WINDOW", 2)  # so that more must be sought
     expected = [alice.tools.semantic_retrieve(**each).to_dict() for each in asked]
-    threads, begun = [], threading.Event()
+    threads, begun, idle = [], threading.Event(), threading.Event()
+    beside = cores > 1 and not busy
     semantic, gists = SurfaceArms.semantic, retrieval._gists
 
     def noted(search, budget):
@@ -322,25 +323,28 @@ def test_facts_that_another_thread_seeks_are_those_of_this_one(alice, monkeypatc
         return semantic(search, budget)
 
     def late(*given):
-        if idle:
+        if beside:
             assert begun.wait(60)
             begun.clear()
         return gists(*given)
 
     monkeypatch.setattr(retrieval, "BESIDE", 1)
-    monkeypatch.setattr(retrieval, "is_one_idle", lambda: idle)
+    monkeypatch.setattr(retrieval, "usable_cores", lambda: cores)
     monkeypatch.setattr(retrieval, "_gists", late)
     monkeypatch.setattr(SurfaceArms, "semantic", noted)
+    if busy:
+        retrieval._beside.submit(idle.wait, 60)
     found = [alice.tools.semantic_retrieve(**each).to_dict() for each in asked]
+    idle.set()
     assert found == expected
     assert any(expected[1]["facts"]) and len(threads) > len(asked)
-    assert threads.count(False) == (len(asked) if idle else 0)
+    assert threads.count(False) == (len(asked) if beside else 0)
 
 
 def test_what_fails_in_another_thread_is_raised_in_this_one(alice, monkeypatch):
     alice.facts.add("Ann", "bought", "a boat", evidence=alice.retain("Ann bought a boat"))
     monkeypatch.setattr(retrieval, "BESIDE", 1)
-    monkeypatch.setattr(retrieval, "is_one_idle", lambda: True)
+    monkeypatch.setattr(retrieval, "usable_cores", lambda: 2)
 
     def fails(search, budget):
         raise ZeroDivisionError
