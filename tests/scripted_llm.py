@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from select import select
 from typing import Any
 
 from tests.http_stub import QuietHandler, http_stub
+from tests.waiting import PATIENCE
 
 
 @dataclass
@@ -17,8 +19,8 @@ class Step:
 
     content: what the model says. pieces: how a stream is cut. cut: a stream ends after so many
     pieces, without an end. wait: seconds before the answer, or before each piece of a stream.
-    gate: waited for before the answer, or before the last piece of a stream; the end of the server
-    opens it.
+    gate: waited for before the answer, or before the last piece of a stream, as long as the client
+    waits; the end of the server opens it.
     body: sent instead of a chat completion, in bytes.
     """
 
@@ -118,9 +120,13 @@ def scripted(script: Script) -> Iterator[Scripted]:
             self.wfile.write(b"data: [DONE]\n\n")
 
         def pass_gate(self, step: Step) -> None:
-            if step.gate is not None:
-                served.gates.append(step.gate)
-                step.gate.wait(60)
+            if step.gate is None:
+                return
+            served.gates.append(step.gate)
+            until = time.monotonic() + PATIENCE
+            while not step.gate.wait(0.01) and time.monotonic() < until:
+                if select([self.connection], [], [], 0)[0]:  # it sends no more: it is closed
+                    raise ConnectionResetError
 
         def event(self, data: Mapping[str, Any]) -> None:
             self.wfile.write(b"data: " + json.dumps(data).encode() + b"\n\n")

@@ -227,12 +227,12 @@ def test_a_server_thinks_and_gives_up_what_nobody_waits_for(tmp_path: Path) -> N
         with pytest.raises(InputError, match="stream"):
             remote.think(QUESTION, stream=print)
         quick.clear()
-        began = time.monotonic()
-        with pytest.raises(DeadlineError):
-            remote.within(1.0).think(QUESTION)  # the model is asked before
+        asked, seconds = len(served.asked), 0.5
+        while len(served.asked) == asked:  # until a call takes long enough to ask the model
+            with pytest.raises(DeadlineError):
+                remote.within(seconds).think(QUESTION)
+            seconds *= 2
         assert remote.count() == 4  # other calls go on
-        assert time.monotonic() - began < 30
-        quick.set()
         until(lambda: served.left)  # the request to the model was given up
 
 
