@@ -7,6 +7,7 @@ from functools import partial
 
 from recollex_engine.domain.prompt_lines import LineCosts
 from recollex_engine.errors import InputError
+from recollex_engine.models.given_vectors import is_of_bytes
 from recollex_engine.text.token_counter import (
     COUNTERS,
     ENCODING,
@@ -33,7 +34,10 @@ class Counting:
         wanted = ENCODING if name is None else name
         counter = self._counters.get(wanted)
         if counter is None:
-            counter = open_counter(lambda text: self._context.embedder().count_tokens(text), wanted)
+            embedder = self._context.embedder
+            counter = open_counter(
+                lambda text: embedder().count_tokens(text), wanted, lambda: is_of_bytes(embedder())
+            )
             if counter.name != wanted:
                 warn()
             self._counters[wanted] = counter

@@ -223,9 +223,9 @@ class Costs:
     def most(self, gists: Sequence[Memory], facts: Sequence[Fact]) -> float:
         """Return a number that the tokens do not exceed, without counting; infinity for unknown.
 
-        A token of cl100k_base is a byte or more.
+        It is known where a token is a byte or more.
         """
-        if not self.counter.is_of_bytes:
+        if not self.counter.is_of_bytes():
             return math.inf
         columns = columns_of(gists)
         if columns is None or any(columns.trust):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -75,3 +76,14 @@ class GivenVectors:
 def makes_vectors(embedder: object) -> bool:
     """Return whether an embedder has a model; a subclass of `GivenVectors` may have one."""
     return getattr(type(embedder), "embed", None) is not GivenVectors.embed
+
+
+def is_of_bytes(embedder: Any) -> bool:
+    """Return whether a token that an embedder counts stands for a byte or more of a text in UTF-8.
+
+    A word does, and a piece of BERT's WordPiece, which is a character or more of a text that its
+    normalizer gives no more characters than bytes. Of other models it is not known.
+    """
+    if getattr(type(embedder), "count_tokens", None) is GivenVectors.count_tokens:
+        return True
+    return hasattr(type(embedder), "embed_with_pieces") and embedder.vocabulary is not None

@@ -47,6 +47,8 @@ class _Encoding(Protocol):
 class TokenCounter:
     """Counts the tokens of a vocabulary: "cl100k_base" or "wordpiece" (the embedder's own).
 
+    is_of_bytes: whether a token stands for one byte or more of a text in UTF-8; a token of
+    "cl100k_base" does.
     A text that looks like a special token ("<|endoftext|>") is counted as plain text. Threads: may
     be shared.
     """
@@ -56,15 +58,12 @@ class TokenCounter:
         name: str,
         count: Callable[[str], int],
         count_joined: Callable[[Sequence[str]], list[int]] | None = None,
+        is_of_bytes: Callable[[], bool] = lambda: True,
     ) -> None:
         self.name = name
         self._count = count
         self._count_joined = count_joined
-
-    @property
-    def is_of_bytes(self) -> bool:
-        """Whether a token stands for one byte or more of a text in UTF-8."""
-        return self.name == ENCODING
+        self.is_of_bytes = is_of_bytes
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, 0 if it is empty.
@@ -95,10 +94,15 @@ class TokenCounter:
         ]
 
 
-def open_counter(fallback: Callable[[str], int] | None, name: str = ENCODING) -> TokenCounter:
+def open_counter(
+    fallback: Callable[[str], int] | None,
+    name: str = ENCODING,
+    is_of_bytes: Callable[[], bool] = lambda: False,
+) -> TokenCounter:
     """Return a counter by tiktoken's cl100k_base, or by `fallback` if that is not available.
 
-    name: "cl100k_base", or "wordpiece" for `fallback` in any case.
+    name: "cl100k_base", or "wordpiece" for `fallback` in any case. is_of_bytes: of `fallback`, see
+    `TokenCounter`; asked when it is needed.
 
     tiktoken's vocabulary is read from the folder that TIKTOKEN_CACHE_DIR names; nothing is
     downloaded (see `fetch_vocabulary`). The outcome of the first call holds until the process ends,
@@ -120,7 +124,7 @@ def open_counter(fallback: Callable[[str], int] | None, name: str = ENCODING) ->
             f"the {ENCODING} vocabulary is not on disk: run `recollex warmup` with a network, set "
             f"TIKTOKEN_CACHE_DIR to a folder that holds it, or count by {FALLBACK!r}"
         )
-    return TokenCounter(FALLBACK, fallback)
+    return TokenCounter(FALLBACK, fallback, is_of_bytes=is_of_bytes)
 
 
 def fetch_vocabulary() -> bool:

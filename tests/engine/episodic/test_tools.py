@@ -14,7 +14,7 @@ from recollex_engine.episodic import retrieval
 from recollex_engine.episodic.contexts import Costs, costs_of, within_limit
 from recollex_engine.errors import InputError
 from recollex_engine.facts.surface_arms import SurfaceArms
-from recollex_engine.text.token_counter import ENCODING, TokenCounter
+from recollex_engine.text.token_counter import ENCODING, FALLBACK, TokenCounter
 from tests.bindings.word_vectors import WordVectors
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -269,6 +269,8 @@ def test_tokens_that_are_counted_later_are_those_that_are_counted_at_once(
     assert costs.most(gists, facts) >= at_once.tokens
     assert later.to_dict() == at_once.to_dict() and later == at_once
     assert within_limit(gists, facts, at_once.tokens - 1, costs) == less != at_once
+    unknown = TokenCounter(FALLBACK, counter.count, is_of_bytes=lambda: False)
+    assert costs_of(unknown, LineCosts(lambda: unknown)).most(gists, facts) == float("inf")
 
 
 def test_an_empty_agent_says_so(alice):

@@ -11,6 +11,7 @@ import recollex
 from recollex_engine.errors import InputError
 from recollex_engine.models import encoder as module
 from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.given_vectors import is_of_bytes
 from recollex_engine.models.truncation import TruncationWarning
 from tests.waiting import until
 
@@ -368,3 +369,14 @@ def test_a_prefix_that_runs_into_the_text_leaves_no_ids(tmp_path, make_model):
     assert encoder.vocabulary is None
     vectors, pieces = encoder.embed_with_pieces(["ann"])
     assert pieces is None and vectors.tobytes() == encoder.embed(["ann"]).tobytes()
+    assert not is_of_bytes(encoder)
+
+
+def test_a_token_of_wordpiece_and_a_word_stand_for_a_byte_or_more(tmp_path, make_model):
+    class Other(recollex.GivenVectors):
+        def count_tokens(self, text):
+            return 2 * len(text)
+
+    assert is_of_bytes(load_encoder(make_model(tmp_path / "tiny")))
+    assert is_of_bytes(recollex.GivenVectors(8))
+    assert not is_of_bytes(Other(8)) and not is_of_bytes(object())

@@ -61,3 +61,14 @@ def test_ids_beyond_16_bits_have_none():
         vocabulary_name(made([*WORDS, *(f"w{n}" for n in range((1 << 16) - len(WORDS)))]))
         is not None
     )
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("strip_accents", [True, False, None])
+def test_the_normalizer_gives_no_more_characters_than_a_text_has_bytes(lowercase, strip_accents):
+    """So a piece, which is a character or more, stands for a byte or more."""
+    normalizer = normalizers.BertNormalizer(lowercase=lowercase, strip_accents=strip_accents)
+    for code in [*range(1, 0xD800), *range(0xE000, 0x30000), *range(0xE0000, 0xE1000)]:
+        written = chr(code)
+        given = normalizer.normalize_str(written).replace(" ", "")
+        assert len(given) <= len(written.encode()), hex(code)
