@@ -82,16 +82,22 @@ def read(text):
     ]
 
 
+def assert_same_with(text, *changes):
+    """Assert that a text is read alike with each change: an owner, an attribute, its new value."""
+    found = read(text)
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name, value in changes:
+            patch.setattr(owner, name, value)
+        assert read(text) == found
+
+
 @settings(max_examples=300, deadline=None)
 @given(TEXTS)
 @example("on 29 February")
 @example("five years before Christmas")
 @example("two weeks before Easter")
 def test_the_latest_year_is_that_of_all_years(text):
-    found = read(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ExpressionParser, "_latest_begun", lambda self, of_year: None)
-        assert read(text) == found
+    assert_same_with(text, (ExpressionParser, "_latest_begun", lambda self, of_year: None))
 
 
 @settings(max_examples=300, deadline=None)
@@ -103,13 +109,12 @@ def test_the_latest_year_is_that_of_all_years(text):
 @example("a week from now")
 @example("on 29 Feb")
 def test_no_expression_begins_with_another_word(text):
-    found = read(text)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("_FIRST", "_PARTS", "_OFFSETS", "_COUNTS", "_RELATIVE"):
-            patch.setattr(relative_dates, name, _Everything())
-        for name in ("STEPPING", "_MONTHS"):
-            patch.setattr(expression_parser, name, _Everything())
-        assert read(text) == found
+    words = ("_FIRST", "_PARTS", "_OFFSETS", "_COUNTS", "_RELATIVE")
+    assert_same_with(
+        text,
+        *((relative_dates, name, _Everything()) for name in words),
+        *((expression_parser, name, _Everything()) for name in ("STEPPING", "_MONTHS")),
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,10 +134,7 @@ def test_no_tense_is_read_where_no_time_depends_on_it(text, monkeypatch):
 @example("the last two or three days of May, two weeks or so ago")
 @example("the season 2018/19, the '90s, Q3, 2022-05 until 25.12., in a couple of weeks")
 def test_a_time_begins_before_a_word_that_names_one(text):
-    found = read(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(time_places, "_NAMING", _Everything())
-        assert read(text) == found
+    assert_same_with(text, (time_places, "_NAMING", _Everything()))
 
 
 def test_what_names_no_time_is_not_tried(monkeypatch):
