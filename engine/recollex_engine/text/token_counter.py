@@ -47,8 +47,6 @@ class _Encoding(Protocol):
 class TokenCounter:
     """Counts the tokens of a vocabulary: "cl100k_base" or "wordpiece" (the embedder's own).
 
-    is_of_bytes: whether a token stands for one byte or more of a text in UTF-8; a token of
-    "cl100k_base" does.
     A text that looks like a special token ("<|endoftext|>") is counted as plain text. Threads: may
     be shared.
     """
@@ -58,12 +56,16 @@ class TokenCounter:
         name: str,
         count: Callable[[str], int],
         count_joined: Callable[[Sequence[str]], list[int]] | None = None,
-        is_of_bytes: Callable[[], bool] = lambda: True,
+        is_of_bytes: Callable[[], bool] = lambda: False,
     ) -> None:
         self.name = name
         self._count = count
         self._count_joined = count_joined
-        self.is_of_bytes = is_of_bytes
+        self._is_of_bytes = is_of_bytes
+
+    def is_of_bytes(self) -> bool:
+        """Return whether a token is known to stand for one byte or more of a text in UTF-8."""
+        return self.name == ENCODING or self._is_of_bytes()
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, 0 if it is empty.
@@ -101,8 +103,8 @@ def open_counter(
 ) -> TokenCounter:
     """Return a counter by tiktoken's cl100k_base, or by `fallback` if that is not available.
 
-    name: "cl100k_base", or "wordpiece" for `fallback` in any case. is_of_bytes: of `fallback`, see
-    `TokenCounter`; asked when it is needed.
+    name: "cl100k_base", or "wordpiece" for `fallback` in any case. is_of_bytes: tells of `fallback`
+    what `TokenCounter.is_of_bytes` does; asked when it is needed.
 
     tiktoken's vocabulary is read from the folder that TIKTOKEN_CACHE_DIR names; nothing is
     downloaded (see `fetch_vocabulary`). The outcome of the first call holds until the process ends,

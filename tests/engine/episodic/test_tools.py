@@ -269,7 +269,7 @@ def test_tokens_that_are_counted_later_are_those_that_are_counted_at_once(
     assert costs.most(gists, facts) >= at_once.tokens
     assert later.to_dict() == at_once.to_dict() and later == at_once
     assert within_limit(gists, facts, at_once.tokens - 1, costs) == less != at_once
-    unknown = TokenCounter(FALLBACK, counter.count, is_of_bytes=lambda: False)
+    unknown = TokenCounter(FALLBACK, counter.count)
     assert costs_of(unknown, LineCosts(lambda: unknown)).most(gists, facts) == float("inf")
 
 
