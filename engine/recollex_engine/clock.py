@@ -8,7 +8,7 @@ from recollex_engine.errors import InputError
 
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
-MONTHS = (
+MONTH_NAMES = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )

@@ -5,12 +5,10 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import NamedTuple, overload
 
+from recollex_engine.clock import MONTH_NAMES
 from recollex_engine.dates.periods import WEEKDAY_NAMES
 
-_MONTH_NAMES = (
-    "january february march april may june july august september october november december"
-)
-MONTHS = {name: m for m, name in enumerate(_MONTH_NAMES.split(), 1)}
+MONTHS = {name.lower(): m for m, name in enumerate(MONTH_NAMES, 1)}
 SHORT_MONTHS = {name[:3]: m for name, m in MONTHS.items() if name != "may"} | {"sept": 9}
 WEEKDAYS = {name: d for d, name in enumerate(WEEKDAY_NAMES)}
 SHORT_WEEKDAYS = {name[:n]: d for name, d in WEEKDAYS.items() for n in (3, 4, 5)}

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from recollex_engine.clock import DAY, MONTHS, OPEN_END, from_micros
+from recollex_engine.clock import DAY, MONTH_NAMES, OPEN_END, from_micros
 from recollex_engine.domain.intervals import OPEN_START
 from recollex_engine.domain.literals import Mention
 
@@ -134,7 +134,7 @@ def _span_parts(start: int, end: int) -> tuple[str, ...]:
 
 
 def _date(at: datetime) -> str:
-    return f"{MONTHS[at.month - 1]} {at.day}, {at.year}"
+    return f"{MONTH_NAMES[at.month - 1]} {at.day}, {at.year}"
 
 
 class _Days(dict[int, str]):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.clock import MONTHS, from_micros
+from recollex_engine.clock import MONTH_NAMES, from_micros
 from recollex_engine.domain.schema import NONE
 from recollex_engine.domain.turn import is_spoken
 from recollex_engine.fork import cached_property
@@ -129,7 +129,7 @@ class Candidates:
         headings = []
         for said_at, context in zip(self.said_at.tolist(), contexts, strict=True):
             day = from_micros(said_at).date()
-            spoken = f"{MONTHS[day.month - 1]} {day.day:02}, {day.year}"
+            spoken = f"{MONTH_NAMES[day.month - 1]} {day.day:02}, {day.year}"
             about = "" if context == NONE else f"{self.view.columns.label(context)}: "
             headings.append(f"[Date: {spoken} ({day.isoformat()})] {about}")
         return headings

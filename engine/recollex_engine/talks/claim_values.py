@@ -6,10 +6,9 @@ its value: a day replaces a day, and "fine" replaces nothing.
 
 import re
 
-_MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
-)
+from recollex_engine.clock import MONTH_NAMES
+
+_MONTH = rf"(?:{'|'.join(MONTH_NAMES)}|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
 _WEEKDAY = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
 _ORDINAL = r"(?:\d{1,2}(?:st|nd|rd|th)|first|second|third|fourth|fifth|ground|top)"
 _AMOUNT = r"\d(?:[\d.,]*\d)?k?"
