@@ -87,6 +87,5 @@ def _is_yearless(tokens: Tokens, i: int) -> bool:
     if lead in _SURELY_LEADING:
         return True
     if lead == "from":
-        joined = i + 2 < len(texts) and texts[i + 1] in _JOINING
-        return joined and numbers.get(i + 2) == "numeric"
+        return numbers.get(i + 2) == "numeric" and texts[i + 1] in _JOINING
     return i > 1 and lead in _JOINING and numbers.get(i - 2) == "numeric"

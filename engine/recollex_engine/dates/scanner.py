@@ -10,13 +10,7 @@ from typing import NamedTuple
 
 from recollex_engine.dates.calendar_dates import PREPOSITIONS
 from recollex_engine.dates.clock_times import ClockTimeParser
-from recollex_engine.dates.english_words import (
-    CLAUSES,
-    DASHES,
-    UNITS,
-    WEEKDAYS,
-    Tokens,
-)
+from recollex_engine.dates.english_words import CLAUSES, DASHES, UNITS, WEEKDAYS, Tokens
 from recollex_engine.dates.expression_parser import Expression
 from recollex_engine.dates.periods import DAY, Period
 from recollex_engine.dates.time_places import leads
