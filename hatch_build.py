@@ -126,7 +126,7 @@ def compile_all(target: Path) -> None:
             folder = target / name_in_wheel(level)
             folder.mkdir(parents=True)
             for name in listed.read_text().splitlines():
-                shutil.copy(source / name, folder)
+                shutil.copyfile(source / name, folder / name)  # not its mode, which is 0600
         size = sum(file.stat().st_size for file in folder.iterdir())
         print(f"{folder.name}: {len(list(folder.iterdir()))} kernels, {size / 1e6:.1f} MB")
 

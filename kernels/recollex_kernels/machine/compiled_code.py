@@ -9,7 +9,8 @@ folder's name. All environments of a user share it::
     <cache>/kernels-<hash>/<module>.<function>-<signature>.nbc  one kernel for one signature
     recollex_kernels/compiled/<level>-<hash>/                   the same, that a wheel carried
 
-``<cache>`` is ``RECOLLEX_CACHE``, or ``~/.cache/recollex``. A file is written under another name
+``<cache>`` is that of `private_files`: compiled code is a pickle, which runs whatever its writer
+likes, so only files that no other user can write are read. A file is written under another name
 and renamed, so a compiler that is killed, or a second one at the same time, leaves no wrong file:
 the later of two replaces the code of the earlier by the same code.
 
@@ -27,6 +28,7 @@ import shutil
 import sys
 import time
 import zlib
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import cache
 from operator import attrgetter
@@ -42,6 +44,7 @@ from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
+from recollex_kernels.machine import private_files
 from recollex_kernels.machine.lazy_library import lazily
 
 ROOT = Path(__file__).parents[1]
@@ -134,35 +137,35 @@ def folder_of_wheel() -> "Folder | None":
     if not CARRIED.is_dir() or told or not _CONFIG.ENABLE_AVX or _CONFIG.OPT != 3:
         return None
     paths = [CARRIED / name_in_wheel(level) for level in levels_here()]
-    return next((Folder(path) for path in paths if path.is_dir()), None)
+    # Whoever may write there may write the source files beside it, so its owner is not looked at.
+    return next((Folder(path, Path.read_bytes) for path in paths if path.is_dir()), None)
 
 
 def folder_of_user() -> "Folder | None":
-    """Return the folder for this state of everything; None if there is no home folder."""
-    try:
-        home = Path(os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex")
-    except RuntimeError:
-        return None
+    """Return the folder for this state of everything; None if there is no place for a cache."""
     name = hashlib.sha256(f"{hash_of_sources()} {processor()}".encode()).hexdigest()[:16]
-    return Folder(home.absolute() / f"{_PREFIX}{name}")
+    path = private_files.cache_folder(f"{_PREFIX}{name}")
+    return None if path is None else Folder(path)
 
 
 class Folder:
     """A folder of compiled kernels; where it cannot be written, it is only read.
 
-    While the process lives, a shared lock tells others that the folder is in use.
+    While the process lives, a shared lock tells others that the folder is in use. ``read``: reads a
+    file, and raises `OSError` for one that is not to be trusted.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, read: Callable[[Path], bytes] = private_files.read) -> None:
         self.path = path
+        self._read = read
         self._lock = -1
         with suppress(OSError):
             self._hold()
 
     def load(self, kernel: str, signature: str) -> Any | None:
-        """Return what `save` was given, or None: no such file, or a damaged one."""
+        """Return what `save` was given, or None: no such file, or a damaged or exposed one."""
         try:
-            stored = (self.path / file_name(kernel, signature)).read_bytes()
+            stored = self._read(self.path / file_name(kernel, signature))
             if zlib.crc32(stored[4:]) != int.from_bytes(stored[:4], "little"):
                 return None
             kept, compiled = _Unpickler(io.BytesIO(memoryview(stored)[4:])).load()
@@ -180,8 +183,8 @@ class Folder:
             if self._lock < 0:
                 self._create()
             try:
-                with unfinished.open("xb") as file:
-                    file.write(zlib.crc32(content).to_bytes(4, "little") + content)
+                checked = zlib.crc32(content).to_bytes(4, "little") + content
+                private_files.write(unfinished, checked)
                 unfinished.replace(place)
             finally:
                 unfinished.unlink(missing_ok=True)
@@ -194,8 +197,9 @@ class Folder:
         os.utime(self._lock)
 
     def _create(self) -> None:
-        self.path.mkdir(parents=True, exist_ok=True)
-        (self.path / _USED).touch()
+        private_files.make_folder(self.path)
+        with suppress(FileExistsError):
+            private_files.write(self.path / _USED, b"")
         self._hold()
         remove_unused(self.path)
 

@@ -26,7 +26,7 @@ def toy_package(place):
     package = place / "recollex_kernels"
     machine = package / "machine"
     machine.mkdir(parents=True)
-    for name in ("jit.py", "compiled_code.py", "lazy_library.py"):
+    for name in ("jit.py", "compiled_code.py", "lazy_library.py", "private_files.py"):
         shutil.copy(Path(recollex_kernels.__file__).parent / "machine" / name, machine)
     (package / "__init__.py").touch()
     (machine / "__init__.py").touch()
