@@ -105,13 +105,16 @@ def compile_all(target: Path) -> None:
     kernels that only other kernels call; their code is in that of their callers.
     """
     from recollex_kernels.machine.compiled_code import levels_here, name_in_wheel
+    from recollex_kernels.machine.private_files import cache_folder, make_folder
 
     shutil.rmtree(target, ignore_errors=True)
-    models = Path(os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex")
+    models = cache_folder("models")
+    if models is None:
+        raise SystemExit("there is no private cache: set RECOLLEX_CACHE to a folder of your own")
+    make_folder(models)
     for level in levels_here():
         with tempfile.TemporaryDirectory(prefix="recollex-") as work:
-            (models / "models").mkdir(parents=True, exist_ok=True)
-            (Path(work) / "models").symlink_to((models / "models").absolute())
+            (Path(work) / "models").symlink_to(models)
             environment = os.environ | {
                 "NUMBA_CPU_NAME": level.processor,
                 "NUMBA_CPU_FEATURES": level.features,

@@ -40,7 +40,8 @@ class AnswerCache:
         """Keep an answer. A folder that cannot be written raises `InputError`."""
         path = self._path(request)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for folder in (self._folder, path.parent):  # a mode is that of the last part alone
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
             with os.fdopen(descriptor, "wb") as file:
                 file.write(orjson.dumps({"request": request.to_dict(), "reply": reply.to_dict()}))

@@ -24,6 +24,7 @@ from recollex_engine.models.backends import Precision
 from recollex_engine.models.convert import cache_folder
 from recollex_engine.models.description import read_json
 from recollex_engine.models.device_session import is_gpu_here
+from recollex_kernels.machine import private_files
 
 Auto = Literal["auto"]
 PACKAGES = ("onnxruntime", "onnxruntime-gpu", "openvino")
@@ -68,8 +69,9 @@ def fastest_precision(
                 raise
     best = min(taken, key=lambda way: taken[way])
     with suppress(OSError):  # then the next call measures again
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"fastest": best, "ms": taken}), encoding="utf-8")
+        private_files.make_folder(path.parent)
+        path.unlink(missing_ok=True)
+        private_files.write(path, json.dumps({"fastest": best, "ms": taken}).encode())
     return best
 
 

@@ -10,14 +10,14 @@
 The name ends in ``-unsigned`` where the weights are: see `processor.saturates`. The vectors and the
 fingerprint are the same, so an agent may move from one processor to another.
 
-``<cache>`` is ``RECOLLEX_CACHE``, or ``~/.cache/recollex``. A folder is written under a temporary
-name and renamed, so another process sees all of it or nothing. If two processes convert at the same
-time, the second keeps the first one's folder.
+``<cache>`` is that of `private_files`: a graph is run by native code, so one that another user can
+write is not read, but converted anew. A folder is written under a temporary name and renamed, so
+another process sees all of it or nothing. If two processes convert at the same time, the second
+keeps the first one's folder.
 """
 
 import hashlib
 import json
-import os
 import secrets
 import shutil
 import sys
@@ -43,6 +43,7 @@ from recollex_engine.models.processor import saturates
 from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import Weights, find_weights, is_folder, sha256_of
 from recollex_engine.waiting import waiting
+from recollex_kernels.machine import private_files
 
 GraphPrecision = Literal["int8", "fp32", "fp16"]
 VERSIONS: dict[GraphPrecision, int] = {"int8": 1, "fp32": 1, "fp16": 2}
@@ -64,6 +65,7 @@ ok
 Haha, that's awesome! Congrats on the promotion :)
 Remind me to call Dr. Alvarez tomorrow afternoon about the insurance claim.
 """.splitlines()
+_FILES = ("model.onnx", "tokenizer.json")
 _BALANCE = 0.7  # SmoothQuant's alpha: the share of a channel's spread that moves to the weights
 
 
@@ -144,9 +146,14 @@ def _identity(weights: Weights) -> str:
 
 
 def cache_folder() -> Path:
-    """Return the folder of the converted models."""
-    home = os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex"
-    return Path(home) / "models"
+    """Return the folder of the converted models.
+
+    Raises `ModelError` if no folder is private.
+    """
+    folder = private_files.cache_folder("models")
+    if folder is None:
+        raise ModelError("there is no private cache: set RECOLLEX_CACHE to a folder of your own")
+    return folder
 
 
 def _place(description: ModelDescription, identity: str, precision: GraphPrecision) -> Path:
@@ -158,8 +165,10 @@ def _place(description: ModelDescription, identity: str, precision: GraphPrecisi
 def damage(place: Path) -> str | None:
     """Return what is wrong with the converted model in folder ``place``; None if it is intact.
 
-    Cost: reading its files once.
+    It is intact if its files are whole, and private. Cost: reading its files once.
     """
+    if (why := _exposure(place)) is not None:
+        return why
     try:
         record = read_json(place / "description.json")
         for file, digest in record["files"].items():
@@ -170,6 +179,12 @@ def damage(place: Path) -> str | None:
     except (ModelError, OSError, KeyError, TypeError, AttributeError) as error:
         return f"{type(error).__name__}: {error}"
     return None
+
+
+def _exposure(place: Path) -> str | None:
+    """Return what `private_files.exposure` says of the folder ``place``, or of a file there."""
+    parts = (place, *(place / name for name in ("description.json", *_FILES)))
+    return next(filter(None, map(private_files.exposure, parts)), None)
 
 
 def _verified(place: Path) -> Converted | None:
@@ -185,11 +200,13 @@ def _verified(place: Path) -> Converted | None:
 
 def _convert(weights: Weights, place: Path, precision: GraphPrecision) -> Converted:
     name = weights.description.name
+    if (why := _exposure(place)) is not None:
+        private_files.warn(why)
     if sys.stderr.isatty():
         print(f"recollex: converting {name} for this machine, once ...", file=sys.stderr)
     try:
         work = _beside(place)
-        work.mkdir(parents=True)
+        private_files.make_folder(work)
     except OSError as error:
         raise ModelError(
             f"cannot write {place.parent} ({error}): set RECOLLEX_CACHE to a folder you can write"
@@ -214,17 +231,17 @@ def _convert(weights: Weights, place: Path, precision: GraphPrecision) -> Conver
 def _write(weights: Weights, work: Path, precision: GraphPrecision) -> None:
     description = weights.description
     tokenizer = _tokenizer(weights.folder)
-    (work / "tokenizer.json").write_text(tokenizer, encoding="utf-8")
-    (work / "model.onnx").write_bytes(_graph(weights, tokenizer, precision))
+    private_files.write(work / "tokenizer.json", tokenizer.encode())
+    private_files.write(work / "model.onnx", _graph(weights, tokenizer, precision))
     name, identity = description.name, _identity(weights)
     record: dict[str, Any] = {
         "fingerprint": f"{name}@{identity}-{precision}-v{VERSIONS[precision]}",
         "weights_sha256": weights.sha256,
         "source": weights.source,
-        "files": {file: sha256_of(work / file) for file in ("model.onnx", "tokenizer.json")},
+        "files": {file: sha256_of(work / file) for file in _FILES},
         "model": to_json(description),
     }
-    (work / "description.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
+    private_files.write(work / "description.json", json.dumps(record, indent=1).encode())
 
 
 def _publish(work: Path, place: Path) -> None:

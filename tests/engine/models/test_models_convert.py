@@ -1,6 +1,9 @@
 import errno
 import json
 import multiprocessing
+import os
+import stat
+import tempfile
 import threading
 from dataclasses import replace
 
@@ -13,7 +16,7 @@ from recollex_engine import waiting
 from recollex_engine.errors import CorruptError, InputError, ModelError
 from recollex_engine.models import convert as module
 from recollex_engine.models import weights as weights_module
-from recollex_engine.models.convert import converted, prepare
+from recollex_engine.models.convert import converted, damage, prepare
 from recollex_engine.models.description import KNOWN_MODELS
 
 
@@ -98,6 +101,43 @@ def test_a_damaged_cache_is_converted_again(tmp_path, make_model, file):
     assert prepare(tmp_path / "mine") == folder
     assert (folder / file).read_bytes() == before
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+
+
+def test_modes_do_not_depend_on_the_umask(tmp_path, make_model):
+    source = make_model(tmp_path / "mine")
+    before = os.umask(0)
+    try:
+        prepare(source)
+    finally:
+        os.umask(before)
+    made = [tmp_path / "cache", *(tmp_path / "cache").rglob("*")]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made if path.is_dir()} == {0o700}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made if path.is_file()} == {0o600}
+
+
+@pytest.mark.parametrize("part", ["", "model.onnx", "tokenizer.json", "description.json"])
+def test_a_model_that_others_may_write_is_converted_again(tmp_path, make_model, part):
+    folder = prepare(make_model(tmp_path / "mine"))
+    (folder / part).chmod(0o720)
+    assert "other users may write it" in damage(folder)
+    with pytest.warns(RuntimeWarning, match="other users may write it"):
+        assert prepare(tmp_path / "mine") == folder
+    assert damage(folder) is None
+
+
+def test_models_of_a_cache_that_others_may_write_are_not_read(tmp_path, make_model, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first = prepare(make_model(tmp_path / "mine"))
+    (tmp_path / "cache").chmod(0o777)
+    with pytest.warns(RuntimeWarning, match="chmod go-w"):
+        second = prepare(tmp_path / "mine")
+    assert second == tmp_path / f"recollex-{os.geteuid()}" / "models" / first.name
+    second.parent.chmod(0o777)
+    with (
+        pytest.warns(RuntimeWarning, match="no cache is used"),
+        pytest.raises(ModelError, match="RECOLLEX_CACHE"),
+    ):
+        prepare(tmp_path / "mine")
 
 
 def test_many_converting_at_once_agree(tmp_path, make_model):
