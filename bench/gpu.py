@@ -29,7 +29,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 import recollex
@@ -43,6 +42,7 @@ from recollex_engine.models.convert import converted
 from recollex_engine.models.cross_encoder import CrossEncoder
 from recollex_engine.models.device_session import CUDA, is_gpu_here
 from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.libraries import library
 from recollex_engine.models.weights import find_weights
 
 GEMM = (12_800, 384, 1536)
@@ -62,7 +62,7 @@ LIMITS = {"100 pairs of 128 tokens": 8, RECALL: 15}
 def main() -> None:
     arguments = parse(__doc__).parse_args()
     if not is_gpu_here():
-        able = ", ".join(onnxruntime.get_available_providers())
+        able = ", ".join(library("onnxruntime").get_available_providers())
         why = f"no GPU that onnxruntime's CUDA can use; its providers are {able}"
         finish(page(not_run(why), []), arguments)
         return
@@ -151,7 +151,7 @@ def other_cross_encoder(place: Path) -> Callable[[list[str]], object] | None:
     options = cuda_options()
     if options is None:
         return None
-    import sentence_transformers
+    sentence_transformers = library("sentence_transformers")
 
     judge = sentence_transformers.CrossEncoder(str(place), **options)
     return lambda texts: judge.predict(
@@ -164,7 +164,7 @@ def other_encoder() -> Callable[[list[str]], object] | None:
     options = cuda_options()
     if options is None:
         return None
-    import sentence_transformers
+    sentence_transformers = library("sentence_transformers")
 
     model = sentence_transformers.SentenceTransformer(str(find_weights(MODEL).folder), **options)
     return lambda texts: model.encode(texts, batch_size=256, show_progress_bar=False)
@@ -173,7 +173,7 @@ def other_encoder() -> Callable[[list[str]], object] | None:
 def cuda_options() -> dict[str, Any] | None:
     """Return what makes a model of sentence-transformers run on the GPU in fp16."""
     try:
-        import sentence_transformers  # noqa: F401
+        library("sentence_transformers")
         import torch
     except ImportError:
         return None
@@ -204,6 +204,7 @@ def gemm_speed() -> float:
         [numpy_helper.from_array(weight, "w")],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnxruntime = library("onnxruntime")
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=[CUDA])
     binding = session.io_binding()
     value = rng.standard_normal((rows, inner)).astype(np.float16)

@@ -31,7 +31,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 from bench.lib.cross_encoders import cross_encoders, random_judge, stages
@@ -51,6 +50,7 @@ from bench.lib.model_runs import (
 from bench.lib.rundata import percentiles
 from recollex_engine.errors import ModelError
 from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.libraries import library
 from recollex_engine.models.weights import find_weights
 
 GEMM = (1024, 384, 1536)
@@ -114,6 +114,7 @@ def gemm_floors() -> dict[str, float]:
             [helper.make_tensor_value_info("y", output, (rows, columns))],
             [numpy_helper.from_array(constant, "w")],
         )
+        onnxruntime = library("onnxruntime")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
@@ -169,7 +170,7 @@ def encoders() -> list[dict[str, Any]]:
 def rival_encoder(texts: list[str], exact: np.ndarray) -> dict[str, Any]:
     if RIVAL not in compared():
         return not_run("encoder", RIVAL, "not installed")
-    import sentence_transformers
+    sentence_transformers = library("sentence_transformers")
     import torch
 
     torch.set_num_threads(1)

@@ -38,6 +38,7 @@ from recollex_engine.errors import ModelError
 from recollex_engine.models.backends import graph_precision
 from recollex_engine.models.convert import converted
 from recollex_engine.models.cross_encoder import CrossEncoder
+from recollex_engine.models.libraries import library
 from recollex_engine.models.pairs import Pair, StoredPieces
 from recollex_engine.models.token_encoder import TokenEncoder
 from recollex_engine.models.weights import find_weights
@@ -206,7 +207,7 @@ def late_interaction() -> dict[str, Any]:
 def rival_judge(folder: Path) -> Callable[[str, list[str], int], Sequence[float]] | None:
     if importlib.util.find_spec("sentence_transformers") is None:
         return None
-    import sentence_transformers
+    sentence_transformers = library("sentence_transformers")
     import torch
 
     model = sentence_transformers.CrossEncoder(str(folder), device="cpu")

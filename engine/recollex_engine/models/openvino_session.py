@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.errors import ModelError
+from recollex_engine.models.libraries import library
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class OpenVinoSession:
 
     def __init__(self, model: Path, precision: str = "bf16") -> None:
         try:
-            import openvino
+            openvino = library("openvino")
         except ImportError as error:
             raise ModelError(
                 f"bf16 runs on OpenVINO, which cannot be imported ({error}): type\n"

@@ -12,6 +12,7 @@ from recollex_engine import fork
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, known_model
 from recollex_engine.models.given_texts import checked
+from recollex_engine.models.libraries import library
 from recollex_engine.models.truncation import warn_of
 
 PREFIX = "sentence-transformers:"
@@ -22,7 +23,7 @@ _SPECIAL = 2  # tokens around every text
 
 
 class SentenceTransformersEncoder:
-    """A model that sentence-transformers has loaded.
+    """A model that sentence-transformers has loaded, from a folder or the local cache.
 
     Texts run in batches, so the other texts of a batch may change a component by 1e-5. Prompts for
     questions and documents are the model's own.
@@ -32,18 +33,21 @@ class SentenceTransformersEncoder:
 
     def __init__(self, name_or_folder: str) -> None:
         try:
-            import sentence_transformers
+            sentence_transformers = library("sentence_transformers")
         except ImportError as error:
             raise ModelError(
                 f"{PREFIX}{name_or_folder}: sentence-transformers cannot be imported ({error}): "
                 "type\n  pip install 'recollex[sentence-transformers]'"
             ) from error
         try:
-            self._model: Any = sentence_transformers.SentenceTransformer(name_or_folder)
+            self._model: Any = sentence_transformers.SentenceTransformer(
+                name_or_folder, local_files_only=True
+            )
             self.dimension: int = int(self._model.get_sentence_embedding_dimension())
-        except Exception as error:  # a download or a file may raise any error
+        except Exception as error:  # a file may raise any error
             raise ModelError(
-                f"{PREFIX}{name_or_folder}: {type(error).__name__}: {error}"
+                f"{PREFIX}{name_or_folder}: {type(error).__name__}: {error}; if it is not on this "
+                f"machine, type\n  hf download {name_or_folder}"
             ) from error
         self.name: str = f"{PREFIX}{name_or_folder}"
         self.fingerprint: str = f"{self.name}@{_digest(self._model)}"

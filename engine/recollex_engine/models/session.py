@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.errors import ModelError
+from recollex_engine.models.libraries import library
 
 
 class Session(Protocol):
@@ -30,8 +31,7 @@ def open_session(model: Path | bytes) -> Any:
         ModelError: onnxruntime refuses the graph.
 
     """
-    import onnxruntime
-
+    onnxruntime = library("onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1

@@ -1,7 +1,6 @@
-"""Finding a model's weights: in a folder, a cache, on the hub, or in an installed package."""
+"""Finding a model's weights: in a folder, an installed package or a cache, or on the hub."""
 
 import hashlib
-import importlib
 import importlib.metadata
 import os
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import KNOWN_MODELS, ModelDescription, describe, known_model
+from recollex_engine.models.libraries import library
 
 WEIGHTS_FILE = "model.safetensors"
 NEEDED_FILES = (WEIGHTS_FILE, "config.json", "tokenizer.json")
@@ -33,14 +33,14 @@ class Weights:
     source: str
 
 
-def find_weights(name_or_folder: str | Path) -> Weights:
+def find_weights(name_or_folder: str | Path, *, download: bool = False) -> Weights:
     """Return the weights of the model with this name, or in this folder.
 
-    A folder is taken as it is. A name is searched in the local Hugging Face cache, then on the hub
-    (unless ``HF_HUB_OFFLINE`` is set or ``huggingface_hub`` is not installed), then in the package
-    that contains it. If the description has a hash, weights with another hash are skipped. A folder
-    with the weights of a known model is that model; so is a folder with the name of a known model
-    whose hash is not known.
+    A folder is taken as it is. A name is searched in the package that contains it, then in the
+    local Hugging Face cache, then, with ``download`` alone, on the hub (unless ``HF_HUB_OFFLINE``
+    is set or ``huggingface_hub`` is not installed). If the description has a hash, weights with
+    another hash are skipped. A folder with the weights of a known model is that model; so is a
+    folder with the name of a known model whose hash is not known.
 
     Cost: reading the weights once, to hash them.
 
@@ -59,8 +59,9 @@ def find_weights(name_or_folder: str | Path) -> Weights:
             f"no model or folder {name!r}: give one of {names}, owner/name, or a folder"
         )
     tried: list[str] = []
-    for source, folder in _candidates(name, known, tried):
+    for source, look in _places(name, known, download):
         try:
+            folder = look()
             return _checked(folder, known or describe(folder, name), source)
         except ModelError as error:
             tried.append(f"{source}: {error}")
@@ -85,12 +86,7 @@ def are_weights_here(name_or_folder: str | Path) -> bool:
     """
     if isinstance(name_or_folder, Path):
         return name_or_folder.is_dir()
-    known = known_model(name_or_folder)
-    repository = known.repository if known else name_or_folder
-    places: list[Callable[[], Path]] = [lambda: _cached(repository)]
-    if known is not None and (package := known.package) is not None:
-        places.append(lambda: _packaged(package))
-    for look in places:
+    for _, look in _places(name_or_folder, known_model(name_or_folder), download=False):
         with suppress(ModelError):
             look()
             return True
@@ -160,25 +156,16 @@ def _remedy(folder: Path) -> str:
     return f"type hf download OWNER/NAME --local-dir {folder}"
 
 
-def _candidates(
-    name: str, known: ModelDescription | None, tried: list[str]
-) -> Iterator[tuple[str, Path]]:
-    """Yield (source, folder) for each place that has the model; add the others to ``tried``."""
+def _places(
+    name: str, known: ModelDescription | None, download: bool
+) -> Iterator[tuple[str, Callable[[], Path]]]:
+    """Yield the places that may have a model, each with what returns its folder there."""
     repository = known.repository if known else name
-    places: list[tuple[str, Callable[[], Path]]] = [
-        ("Hugging Face cache", lambda: _cached(repository)),
-        ("Hugging Face hub", lambda: _downloaded(repository)),
-    ]
     package = known.package if known else None
     if package:
-        places.append((f"package {package}", lambda: _packaged(package)))
-    for source, look in places:
-        try:
-            folder = look()
-        except ModelError as error:
-            tried.append(f"{source}: {error}")
-        else:
-            yield source, folder
+        yield f"package {package}", lambda: _packaged(package)
+    yield "Hugging Face cache", lambda: _cached(repository)
+    yield "Hugging Face hub", lambda: _downloaded(repository, download)
 
 
 def _hub_cache() -> Path:
@@ -203,12 +190,17 @@ def _cached(repository: str) -> Path:
     return snapshots[-1]
 
 
-def _downloaded(repository: str) -> Path:
-    """Return the folder into which huggingface_hub has fetched the files."""
+def _downloaded(repository: str, download: bool) -> Path:
+    """Return the folder into which huggingface_hub has fetched the files.
+
+    Raises `ModelError` without ``download``, and where the hub cannot be asked.
+    """
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         raise ModelError("HF_HUB_OFFLINE is set")
+    if not download:
+        raise ModelError("asked only by recollex models fetch")
     try:
-        hub = importlib.import_module("huggingface_hub")
+        hub = library("huggingface_hub")
     except ImportError:
         raise ModelError("huggingface_hub is not installed") from None
     import urllib.request  # slow to import, and rarely needed

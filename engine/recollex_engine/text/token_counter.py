@@ -24,6 +24,7 @@ DOWNLOAD_SECONDS = 10.0
 """Seconds that `fetch_vocabulary` waits."""
 
 _VOCABULARY = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 _LONGEST_RUN = 512
 _FEW = 8  # texts: to join them, and to part their tokens, takes longer than to count each
 _END = "<|endoftext|>"
@@ -132,8 +133,7 @@ def open_counter(
 def fetch_vocabulary() -> bool:
     """Return whether tiktoken's vocabulary is on disk; download it if it is not.
 
-    This is the one place where the engine calls out, and only `recollex warmup` calls it. It takes
-    up to `DOWNLOAD_SECONDS`.
+    Only `recollex warmup` calls it. It takes up to `DOWNLOAD_SECONDS`.
     """
     if not _on_disk():
         # tiktoken's download has no time limit; a daemon thread does not delay the process's end.
@@ -162,12 +162,19 @@ def _count_joined(encoding: _Encoding, texts: Sequence[str]) -> list[int]:
 
 
 def _on_disk() -> bool:
-    """Return whether the vocabulary is where tiktoken looks before it downloads."""
+    """Return whether the vocabulary is where tiktoken looks before it downloads.
+
+    One that is damaged is not: tiktoken would download it anew.
+    """
     folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
     if folder is None:
         folder = str(Path(tempfile.gettempdir()) / "data-gym-cache")
     name = hashlib.sha1(_VOCABULARY.encode(), usedforsecurity=False).hexdigest()
-    return folder != "" and (Path(folder) / name).is_file()
+    try:
+        content = b"" if folder == "" else (Path(folder) / name).read_bytes()
+    except OSError:
+        return False
+    return hashlib.sha256(content).hexdigest() == _SHA256
 
 
 def _load() -> _Encoding | None:

@@ -6,7 +6,6 @@ import types
 import warnings
 
 import numpy as np
-import onnxruntime
 import pytest
 
 from recollex_engine.errors import ModelError
@@ -14,8 +13,10 @@ from recollex_engine.models import device_session as module
 from recollex_engine.models.convert import converted
 from recollex_engine.models.device_session import BATCHES, LENGTHS, DeviceSession, bucket
 from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.libraries import library
 from recollex_engine.models.session import open_session
 
+onnxruntime = library("onnxruntime")
 CPU = "CPUExecutionProvider"
 WORDS = ["ann", "bob", "the", "cat", "sat", "moved", "to", "oslo", "rain", ".", ",", "?", "what"]
 

@@ -1,5 +1,9 @@
 import hashlib
 import importlib.metadata
+import sys
+import types
+import urllib.request
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +12,9 @@ import pytest
 from recollex_engine.errors import ModelError
 from recollex_engine.models import description as descriptions
 from recollex_engine.models import weights as module
-from recollex_engine.models.weights import find_weights
+from recollex_engine.models.catalogue import missing_models
+from recollex_engine.models.encoder import load_encoder
+from recollex_engine.models.weights import are_weights_here, find_weights
 
 
 def snapshot(tmp_path: Path, repository: str, commit: str) -> Path:
@@ -156,4 +162,55 @@ def test_no_network_fails_at_once_and_names_the_hub(monkeypatch, no_package):
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nothing listens there
     with pytest.raises(ModelError, match=r"hub: http://127\.0\.0\.1:9: URLError"):
-        find_weights("owner/model")
+        find_weights("owner/model", download=True)
+
+
+class Hub(types.ModuleType):
+    """Notes what is asked of it."""
+
+    def __init__(self):
+        super().__init__("huggingface_hub")
+        self.asked = []
+
+    def snapshot_download(self, repository, **options):
+        self.asked.append(repository)
+        raise OSError("no")
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A hub that can be reached, and the library that asks it."""
+    found = Hub()
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", found)
+    monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: nullcontext())
+    return found
+
+
+def test_only_a_download_that_was_asked_for_asks_the_hub(hub, no_package):
+    for name in ("owner/model", "all-MiniLM-L6-v2"):
+        with pytest.raises(ModelError, match="asked only by recollex models fetch"):
+            find_weights(name)
+        assert not are_weights_here(name)
+        with pytest.raises(ModelError):
+            load_encoder(name)
+    assert list(missing_models())
+    assert hub.asked == []
+    with pytest.raises(ModelError, match="OSError: no"):
+        find_weights("owner/model", download=True)
+    assert hub.asked == ["owner/model"]
+
+
+@pytest.mark.parametrize("download", [False, True])
+def test_what_is_on_the_disk_is_taken_before_the_hub_and_a_package_first(
+    hub, tmp_path, make_model, monkeypatch, download
+):
+    cached = make_model(snapshot(tmp_path, "sentence-transformers/all-MiniLM-L6-v2", "abc"))
+    packaged = make_model(tmp_path / "site")
+    known = replace(descriptions.KNOWN_MODELS[0], weights_sha256=find_weights(cached).sha256)
+    monkeypatch.setattr(module, "known_model", lambda name: known)
+    monkeypatch.setattr(module, "_packaged", lambda name: packaged)
+    assert find_weights("all-MiniLM-L6-v2", download=download).folder == packaged
+    (packaged / "config.json").unlink()
+    assert find_weights("all-MiniLM-L6-v2", download=download).folder == cached
+    assert hub.asked == []

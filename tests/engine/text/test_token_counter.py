@@ -1,4 +1,5 @@
 import doctest
+import hashlib
 import os
 import socket
 import subprocess
@@ -142,6 +143,15 @@ def test_without_the_vocabulary_nothing_is_downloaded(fresh, monkeypatch):
     assert not tries
     assert not tokens.fetch_vocabulary()
     assert len(tries) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"IQ== 0\n"])
+def test_a_damaged_vocabulary_is_not_downloaded_anew(fresh, tmp_path, monkeypatch, content):
+    """tiktoken removes a file with another hash, and downloads it."""
+    name = hashlib.sha1(tokens._VOCABULARY.encode()).hexdigest()
+    (tmp_path / name).write_bytes(content)
+    monkeypatch.setattr(tokens, "_load", lambda: pytest.fail("tiktoken was asked"))
+    assert open_counter(words).name == "wordpiece"
 
 
 def test_a_hanging_download_is_given_up(fresh, monkeypatch):
