@@ -7,10 +7,13 @@ from typing import Any
 from recollex_engine.errors import InputError, LanguageModelError
 from recollex_engine.fork import cached_property
 from recollex_engine.llm.exchange import Reply, Request, counted
-from recollex_engine.llm.failures import AttemptError, refused
+from recollex_engine.llm.failures import AttemptError, refused, words_of
+from recollex_engine.llm.limited_client import limited_client
 
 _PASSING = frozenset({408, 409, 425, 429})
 """Statuses, beside those from 500 on, after which the same request may succeed."""
+LONGEST_ASKED = 86_400.0
+"""Seconds that ``Retry-After`` may ask for, as many as the longest deadline."""
 
 
 class Endpoint:
@@ -41,7 +44,7 @@ class Endpoint:
                 base_url=self._base_url,
                 timeout=None,  # the caller has a deadline for all of it
                 max_retries=0,
-                http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False, timeout=None),
+                http_client=limited_client(),
             )
         except openai.OpenAIError as error:
             raise InputError(f"no client for {self._base_url or 'OpenAI'}: {error}") from error
@@ -52,33 +55,34 @@ class Endpoint:
         try:
             choice = answer.choices[0]
             content, refusal = choice.message.content, getattr(choice.message, "refusal", None)
-            finish = choice.finish_reason or "stop"
-            usage = None if answer.usage is None else answer.usage.model_dump()
-        except (AttributeError, IndexError, TypeError) as error:
+            finish = choice.finish_reason
+        except Exception as error:  # the client does not check the types of an answer
             raise AttemptError(f"{request.model} answered what is no chat completion") from error
-        return finished(request, content, finish, refusal, usage)
+        return finished(request, content, finish, refusal, _usage(answer))
 
     async def stream(self, request: Request) -> AsyncIterator[str | Reply]:
         """Yield the answer piece by piece, and at last the whole `Reply`."""
         chunks = await self._send(request, stream=True)
         pieces: list[str] = []
         refusals: list[str] = []
-        finish, usage = None, None
+        finish = None
+        usage: object = None
         try:
             async for chunk in chunks:
-                if getattr(chunk, "usage", None) is not None:
-                    usage = chunk.usage.model_dump()
+                usage = _usage(chunk) or usage
                 for choice in (chunk.choices or [])[:1]:
                     finish = choice.finish_reason or finish
                     if getattr(choice.delta, "refusal", None):
                         refusals.append(choice.delta.refusal)
-                    if choice.delta.content:
-                        pieces.append(choice.delta.content)
-                        yield choice.delta.content
+                    piece = choice.delta.content
+                    if piece and isinstance(piece, str):
+                        pieces.append(piece)
+                        yield piece
         except LanguageModelError:
             raise
         except Exception as error:  # that of the client, of its HTTP library, or of a bad chunk
-            raise AttemptError(f"{request.model} stopped in mid-stream: {_words(error)}") from error
+            said = f"{request.model} stopped in mid-stream: {words_of(error)}"
+            raise AttemptError(said) from error
         finally:
             await chunks.close()
         if finish is None:
@@ -102,8 +106,11 @@ class Endpoint:
                 if error.status_code in (400, 422) and self._adapt(request, error):
                     continue
                 raise self._failure(request, error) from error
-            except (openai.OpenAIError, ValueError) as error:  # ValueError: the body is not JSON
-                raise AttemptError(f"{request.model} did not answer: {_words(error)}") from error
+            except Exception as error:  # of the client, its HTTP library, or a body without JSON
+                if isinstance(error.__cause__ or error, LanguageModelError):  # of `limited_client`
+                    said = f"{request.model}: {error.__cause__ or error}"
+                    raise LanguageModelError(said) from error
+                raise AttemptError(f"{request.model} did not answer: {words_of(error)}") from error
 
     def _arguments(self, request: Request, stream: bool) -> dict[str, Any]:
         given: dict[str, Any] = {
@@ -150,22 +157,28 @@ class Endpoint:
         return LanguageModelError(said, "failed")
 
 
-def finished(request: Request, content: object, finish: str, refusal: object, usage: Any) -> Reply:
+def finished(
+    request: Request, content: object, finish: object, refusal: object, usage: object
+) -> Reply:
     """Return a whole answer. A refusal raises `LanguageModelError`, nothing `AttemptError`."""
     if refusal or finish == "content_filter":
         raise refused(request.model, refusal or "its filter stopped the answer")
     if not isinstance(content, str) or not content.strip():
         raise AttemptError(f"{request.model} answered nothing")
-    return counted(content, finish, request.messages, usage)
+    reason = finish if isinstance(finish, str) and finish else "stop"
+    return counted(content, reason, request.messages, usage)
+
+
+def _usage(answer: Any) -> object:
+    """Return the counts of tokens in an answer, as plain JSON; None without any."""
+    usage: Any = getattr(answer, "usage", None)
+    return usage.model_dump(warnings=False) if hasattr(usage, "model_dump") else None
 
 
 def _wait(error: Any) -> float:
-    """Return the seconds of ``Retry-After``; 0 without it."""
+    """Return the seconds of ``Retry-After``; 0 without it, or for one that is no number."""
     try:
-        return max(0.0, float(error.response.headers.get("retry-after", 0)))
+        asked = float(error.response.headers.get("retry-after", 0))
     except ValueError:
         return 0.0
-
-
-def _words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:200]
+    return min(asked, LONGEST_ASKED) if asked > 0 else 0.0  # "nan" is not

@@ -9,6 +9,8 @@ import orjson
 
 from recollex_engine.errors import LanguageModelError
 
+MOST_COUNTED = 1 << 40
+"""No answer has so many tokens."""
 Message = Mapping[str, str]
 """The "role" ("system", "user" or "assistant") and "content" of one message."""
 
@@ -70,25 +72,44 @@ def read_reply(written: Any, where: object) -> Reply:
     """Return the reply that `Reply.to_dict` wrote. Raises `LanguageModelError` for another."""
     try:
         reply = Reply(**written)
-        if isinstance(reply.text, str) and isinstance(reply.finish, str):
+        counts = reply.prompt_tokens, reply.answer_tokens, reply.cached_tokens
+        words = isinstance(reply.text, str) and isinstance(reply.finish, str)
+        if words and None not in map(_count, counts):
             return reply
     except TypeError:
         pass
     raise LanguageModelError(f"{where} holds what is no reply of a model", "damaged")
 
 
-def counted(
-    text: str, finish: str, messages: Sequence[Message], usage: Mapping[str, Any] | None
-) -> Reply:
-    """Return a reply with its tokens, from the ``usage`` of OpenAI's protocol if there is one."""
-    if usage and isinstance(usage.get("prompt_tokens"), int):
-        details = usage.get("prompt_tokens_details") or {}
-        return Reply(
-            text,
-            finish,
-            usage["prompt_tokens"],
-            int(usage.get("completion_tokens") or 0),
-            int(details.get("cached_tokens") or 0),
-        )
+def mended(text: str) -> str:
+    r"""Return a text without lone surrogates, which no file and no request can hold.
+
+    >>> mended("half a \ud83d face, a whole \ud83d\ude00")
+    'half a � face, a whole 😀'
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _count(value: object) -> int | None:
+    """Return a number of tokens; None for what is none."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < MOST_COUNTED else None
+
+
+def counted(text: str, finish: str, messages: Sequence[Message], usage: object) -> Reply:
+    """Return a reply with its tokens, from the ``usage`` of OpenAI's protocol if it is sound."""
+    text = mended(text)
+    if isinstance(usage, dict):
+        prompt, answer = _count(usage.get("prompt_tokens")), usage.get("completion_tokens")
+        details = usage.get("prompt_tokens_details")
+        cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else None
+        answered = _count(answer or 0)
+        if prompt is not None and answered is not None:
+            return Reply(text, finish, prompt, answered, cached or 0)
     asked = sum(len(message["content"]) for message in messages)
     return Reply(text, finish, -(-asked // 4), -(-len(text) // 4), 0, True)

@@ -11,6 +11,11 @@ class AttemptError(LanguageModelError):
         self.wait = wait
 
 
+def words_of(error: BaseException) -> str:
+    """Return what a message quotes of an error."""
+    return f"{type(error).__name__}: {error}"[:200]
+
+
 def refused(model: str, why: object) -> LanguageModelError:
     """Return the error for a model that will not answer; asking again would not help."""
     return LanguageModelError(f"{model} refused to answer: {str(why)[:200]}", "refused")

@@ -99,7 +99,8 @@ class LocalModel:
 
         self._pool.submit(run)
         pieces: list[str] = []
-        finish, usage = "stop", None
+        finish: object = None
+        usage: object = None
         try:
             while (chunk := await chunks.get()) is not None:
                 if isinstance(chunk, Exception):

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer", bound="BaseModel")
 _LONGEST_COMPLAINT = 1000
 _LONGEST_QUOTE = 20_000
+_LONGEST_ANSWER = 1 << 17
+"""Characters; the longest answer that is asked for, of 4,096 tokens, has some 20,000."""
+_MOST_LISTED = 100  # complaints; beyond these, to list them takes gigabytes
 
 
 def schema_of(kind: "type[BaseModel]") -> dict[str, Any]:
@@ -30,10 +33,14 @@ def read_answer(kind: type[Answer], reply: Reply) -> Answer | str:
     if reply.finish == "length":
         return "it was cut off, because it is too long: give a shorter one"
     text = reply.text
+    if len(text) > _LONGEST_ANSWER:
+        return f"it has {len(text)} characters, but may have {_LONGEST_ANSWER}: give a shorter one"
     inner = text[max(0, text.find("{")) : text.rfind("}") + 1] or text
     try:
         return kind.model_validate_json(inner)
     except pydantic.ValidationError as error:
+        if error.error_count() > _MOST_LISTED:
+            return f"{error.error_count()} of its parts do not fit the schema"
         wrong = "; ".join(
             f"{'.'.join(map(str, each['loc'])) or 'the answer'}: {each['msg']}"
             for each in error.errors(include_url=False, include_input=False)
