@@ -11,13 +11,17 @@ vLLM, Text Embeddings Inference's compatible front ends, LiteLLM and Infinity an
 """
 
 import http.client
+import io
 import json
 import os
 import random
+import reprlib
 import socket
 import ssl
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -42,7 +46,7 @@ _HOPELESS = (ssl.SSLCertVerificationError, http.client.InvalidURL, ValueError)
 
 _FIRST_WAIT = 0.1  # seconds before the second attempt; doubled for each one after it
 _chance = random.Random()  # its own generator, so that the caller's random numbers do not change
-_LONGEST_ANSWER = 64 << 20  # bytes
+_LONGEST_ANSWER = 16 << 20  # bytes
 _LONGEST_MESSAGE = 200  # characters of a server's answer that an error message quotes
 
 
@@ -128,7 +132,7 @@ class HttpReranker:
             else:
                 if status == 200:
                     return answer
-                failure = f"HTTP {status} {reason}: {_words(answer)}"
+                failure = f"HTTP {status} {reason[:_LONGEST_MESSAGE]}: {_words(answer)}"
                 if status not in (408, 425, 429) and status < 500:
                     raise RerankError(self.name, f"{self._where} refused: {failure}")
             pause = max(asked, wait * _chance.uniform(0.5, 1.0))
@@ -146,12 +150,12 @@ class HttpReranker:
         if left <= 0:
             raise TimeoutError("the time is up")
         kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
-        connection = kind(host, port, timeout=left)
+        connection: Any = kind(host, port, timeout=left)
+        connection.response_class = partial(_response, deadline)
         try:
             connection.request("POST", target, body, self._headers())
-            sock = connection.sock  # before it is handed to the response
             response = connection.getresponse()
-            answer = _received(response, sock, deadline)
+            answer = _received(response)
             return response.status, response.reason, _seconds(response), answer
         finally:
             connection.close()
@@ -178,11 +182,13 @@ class HttpReranker:
         found: list[Any] = [None] * count
         for index, score in pairs:
             if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
-                raise RerankError(self.name, f"index must lie in [0, {count}), got {index!r}")
+                said = f"index must lie in [0, {count}), got {_shown(index)}"
+                raise RerankError(self.name, said)
             if found[index] is not None:
                 raise RerankError(self.name, f"index {index} came twice")
             if isinstance(score, bool) or not isinstance(score, int | float):
-                raise RerankError(self.name, f"relevance_score of {index} is {score!r}, no number")
+                said = f"relevance_score of {index} is {_shown(score)}, no number"
+                raise RerankError(self.name, said)
             found[index] = score
         if None in found:
             raise RerankError(
@@ -208,14 +214,43 @@ def _address(url: str) -> tuple[str, str, int | None, str]:
     return parts.scheme, parts.hostname, port, f"{target}?{parts.query}" if parts.query else target
 
 
-def _received(response: http.client.HTTPResponse, sock: socket.socket, deadline: float) -> bytes:
-    """Return the body; raise if it does not end before the deadline, or is too long."""
-    parts, size = [], 0
-    while not response.isclosed():  # after the last announced byte newer Pythons close it
-        left = deadline - time.monotonic()
+class _UntilDeadline(io.RawIOBase):
+    """Reads a socket until a deadline, however slowly head and body come."""
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
+        self._sock = sock
+        self._file: Any = sock.makefile("rb", buffering=0)
+        self._deadline = deadline
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        """Return what a response reads: it takes this for a socket."""
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("the answer did not end in time")
-        sock.settimeout(left)
+        self._sock.settimeout(left)
+        count: int | None = self._file.readinto(buffer)
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _response(deadline: float, sock: socket.socket, **options: Any) -> http.client.HTTPResponse:
+    timed: Any = _UntilDeadline(sock, deadline)
+    return http.client.HTTPResponse(timed, **options)
+
+
+def _received(response: http.client.HTTPResponse) -> bytes:
+    """Return the body; raise if it is too long."""
+    parts, size = [], 0
+    while not response.isclosed():  # after the last announced byte newer Pythons close it
         part = response.read1(1 << 16)
         if not part:
             break
@@ -234,6 +269,9 @@ def _seconds(response: http.client.HTTPResponse) -> float:
         return max(0.0, float(response.headers.get("Retry-After", 0)))
     except ValueError:
         return 0.0
+
+
+_shown: Callable[[object], str] = reprlib.repr  # of any depth and length
 
 
 def _words(answer: bytes) -> str:

@@ -189,7 +189,25 @@ def test_a_server_that_stalls_late_has_only_the_time_that_is_left(server, candid
     assert time.monotonic() - started < 30  # the server stays for a minute
 
 
-@pytest.mark.parametrize("act", [sleeping, dripping])
+def dripping_a_head(handler):
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
+    dripping_only(handler, b"x")
+
+
+def asking_to_go_on(handler):
+    dripping_only(handler, b"HTTP/1.1 100 Continue\r\n\r\n")
+
+
+def dripping_only(handler, part):
+    try:
+        while not handler.server.stays.wait(0.05):
+            handler.wfile.write(part)
+            handler.wfile.flush()
+    except OSError:
+        handler.close_connection = True
+
+
+@pytest.mark.parametrize("act", [sleeping, dripping, dripping_a_head, asking_to_go_on])
 def test_a_slow_server_is_given_up_in_time(server, candidates, act):
     server.script = [act]
     started = time.monotonic()
@@ -279,12 +297,20 @@ def results(*pairs):
         (results((0, 1), (1, float("nan")), (2, 1)), "must be finite, got nan for text 1"),
         (results((0, 1), (1, float("inf")), (2, 1)), "must be finite, got inf for text 1"),
         (results((0, 1), (1, 10**400), (2, 1)), "not numbers"),
+        (b"[" * 100_000, "RecursionError"),
+        (b'{"results": ' + b"[" * 900 + b"]" * 900 + b"}", "TypeError"),
+        (results((json.loads("[" * 900 + "]" * 900), 1)), r"got \[+\.\.\.\]+$"),
+        (results(("x" * 1_000_000, 1)), r"got 'x+\.\.\.x+'$"),
+        (results((0, "x" * 1_000_000)), r"is 'x+\.\.\.x+', no number"),
+        (b"9" * 5000, "expected"),
+        (b" " * ((16 << 20) + 1), "more than 16777216 bytes"),
     ],
 )
 def test_a_malformed_answer_says_what_is_wrong_with_it(server, candidates, body, message):
     server.script = [(200, {}, body)]
-    with pytest.raises(RerankError, match=message):
-        HttpReranker(server.url, "m").scores(candidates)
+    with pytest.raises(RerankError, match=message) as caught:
+        HttpReranker(server.url, "m", timeout=1).scores(candidates)
+    assert len(str(caught.value)) < 1000
 
 
 def test_an_address_without_a_listener_is_an_error_in_time(clock, candidates):
