@@ -31,7 +31,7 @@ def call_type(tools: tuple[str, ...]) -> "type[BaseModel]":
     def every_name(schema: dict[str, Any]) -> None:
         schema["required"] = list(schema["properties"])
 
-    config = pydantic.ConfigDict(extra="forbid", json_schema_extra=every_name)
+    config = pydantic.ConfigDict(extra="forbid", allow_inf_nan=False, json_schema_extra=every_name)
 
     class Parameters(pydantic.BaseModel):
         model_config = config
@@ -50,6 +50,14 @@ def call_type(tools: tuple[str, ...]) -> "type[BaseModel]":
         offset: int | str | None = None
         aggregation: str | None = None
         answer: str | int | float | bool | None = None
+
+        @pydantic.field_validator("*")
+        @classmethod
+        def fits(cls, value: object) -> object:
+            """Refuse a whole number that no prompt and no message can hold."""
+            if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+                raise ValueError("a whole number must fit in 64 bits")
+            return value
 
     class ToolUse(pydantic.BaseModel):
         model_config = config

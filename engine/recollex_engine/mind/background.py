@@ -9,6 +9,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from recollex_engine.errors import LanguageModelError
 from recollex_engine.llm.language_model import LanguageModel
 from recollex_engine.llm.prompts import find_prompt
 from recollex_engine.mind.first_person import in_first_person
@@ -67,7 +68,10 @@ def merged_by_model(model: LanguageModel, current: str, new: str) -> str:
         current=as_data(current) or "(empty)", new=as_data(new), most=str(MAX_BACKGROUND)
     )
     answer = model.ask_for(_answer_type(), messages, operation=OPERATION, most_tokens=400)
-    return in_first_person(str(answer.model_dump()["background"]).strip())
+    merged = in_first_person(str(answer.model_dump()["background"]).strip())
+    if not merged:
+        raise LanguageModelError(f"{model.name} answered an empty background", "malformed")
+    return merged
 
 
 @cache
