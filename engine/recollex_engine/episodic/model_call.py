@@ -53,7 +53,7 @@ def call_type(tools: tuple[str, ...]) -> "type[BaseModel]":
 
         @pydantic.field_validator("*")
         @classmethod
-        def fits(cls, value: object) -> object:
+        def fits(cls, value: Any) -> Any:
             """Refuse a whole number that no prompt and no message can hold."""
             if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
                 raise ValueError("a whole number must fit in 64 bits")

@@ -1,6 +1,9 @@
 """What goes wrong with a language model: failures that pass, and those that stay."""
 
-from recollex_engine.errors import LanguageModelError
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from recollex_engine.errors import LanguageModelError, RecollexError
 
 
 class AttemptError(LanguageModelError):
@@ -14,6 +17,20 @@ class AttemptError(LanguageModelError):
 def words_of(error: BaseException) -> str:
     """Return what a message quotes of an error."""
     return f"{type(error).__name__}: {error}"[:200]
+
+
+@contextmanager
+def as_attempt(model: str) -> Iterator[None]:
+    """Let errors of ours pass, and make an `AttemptError` of any other.
+
+    Those are of a client's library, at an answer that it did not expect.
+    """
+    try:
+        yield
+    except RecollexError:
+        raise
+    except Exception as error:
+        raise AttemptError(f"{model} did not answer: {words_of(error)}") from error
 
 
 def refused(model: str, why: object) -> LanguageModelError:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recollex_engine import fork
-from recollex_engine.errors import InputError, LanguageModelError, RecollexError
+from recollex_engine.errors import InputError, LanguageModelError
 from recollex_engine.llm.answer_store import AnswerCache, Recorder, Recording
 from recollex_engine.llm.background_loop import LOOP
 from recollex_engine.llm.cancellation import Cancellation
 from recollex_engine.llm.endpoint import Endpoint
 from recollex_engine.llm.exchange import Message, Reply, Request, mended
-from recollex_engine.llm.failures import AttemptError, words_of
+from recollex_engine.llm.failures import AttemptError, as_attempt
 from recollex_engine.llm.local_model import PREFIX, LocalModel, find_weights
 from recollex_engine.llm.structured import read_answer, schema_of, to_repair
 from recollex_engine.llm.usage import Meter, Price, Usage
@@ -319,7 +319,9 @@ class LanguageModel:
                     if self._backend is None:
                         self._backend = self._make()
                     self._meter.add(operation, requests=1, retries=number > 0)
-                    return await self._attempt(attempt, self._backend)
+                    with as_attempt(self.name):
+                        reply: Reply = await attempt(self._backend)
+                        return reply
             except AttemptError as failure:
                 number += 1
                 if number >= self._limits.attempts or not may_retry():
@@ -329,16 +331,6 @@ class LanguageModel:
                     ) from failure
                 pause = min(LONGEST_WAIT, self._limits.first_wait * 2 ** (number - 1))
                 await asyncio.sleep(max(failure.wait, pause * _chance.uniform(0.5, 1.0)))
-
-    async def _attempt(self, attempt: Callable[[Backend], Any], backend: Backend) -> Reply:
-        """Make one attempt; what it raises is an error of ours, whatever the answer was."""
-        try:
-            reply: Reply = await attempt(backend)
-        except RecollexError:
-            raise
-        except Exception as error:  # of a client's library, at an answer that it did not expect
-            raise AttemptError(f"{self.name} did not answer: {words_of(error)}") from error
-        return reply
 
     def _kept(self, request: Request, operation: str) -> Reply | None:
         reply = None
