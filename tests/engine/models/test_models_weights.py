@@ -187,7 +187,9 @@ def hub(monkeypatch):
     return found
 
 
-def test_only_a_download_that_was_asked_for_asks_the_hub(hub, no_package):
+def test_only_a_download_that_was_asked_for_asks_the_hub(hub, no_package, tmp_path, monkeypatch):
+    monkeypatch.setenv("RECOLLEX_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("recollex_engine.models.encoder._loaded", {})
     for name in ("owner/model", "all-MiniLM-L6-v2"):
         with pytest.raises(ModelError, match="asked only by recollex models fetch"):
             find_weights(name)
