@@ -5,24 +5,16 @@ chain of hashes is another one: lines of the old log and of the new one cannot b
 Stubs keep their commitments. Columns and indexes are built by the first opening.
 """
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from recollex_engine.agents.snapshot import check_vectors, copy_vectors, new_agent
 from recollex_engine.errors import CorruptError, LockedError
+from recollex_engine.log.copying import copied_transactions
 from recollex_engine.log.files import plain_path
-from recollex_engine.log.format import (
-    REWRITTEN_VERSION,
-    SALT_BYTES,
-    SEALED_VERSION,
-    START,
-    encode_header,
-    encode_record,
-)
+from recollex_engine.log.format import REWRITTEN_VERSION, SEALED_VERSION, START, encode_header
 from recollex_engine.log.head import HeadFile, lost_lines
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.log.sealing import seal_payload
 from recollex_engine.models.embedder import Progress
 from recollex_engine.state.replica import INTENT, LOG
 from recollex_engine.state.vector_batches import read_batches
@@ -68,24 +60,11 @@ def _lines(source: Path, new: Cipher | None, progress: Progress | None) -> Itera
     """Yield the lines of each transaction of a log as the copy has them."""
     head = HeadFile(source / LOG).read()
     follower = LogFollower(source / LOG, verify=True, head=head)
-    chain = START.chain
     try:
-        for records, _ in follower.read_records():
-            lines = []
-            for record in records:
-                stored, is_stub = follower.payload_of(record), record.erased is not None
-                if new is not None and stored is not None:
-                    stored = seal_payload(
-                        *(new, record.op, record.recorded_at, record.kind, stored), left=is_stub
-                    )
-                salt = None if is_stub else os.urandom(SALT_BYTES)
-                copied = record._replace(salt=salt, payload=stored)
-                chain = copied.extend(chain)
-                last = None if record.chain is None else chain
-                lines.append(encode_record(copied._replace(chain=last)) + b"\n")
+        for lines in copied_transactions(follower, new):
             yield b"".join(lines)
             if progress is not None:
-                progress(len(records))
+                progress(len(lines))
         if head is not None and follower.position.op < head.op:
             raise lost_lines(source / LOG, head, follower.position.op)
     finally:
