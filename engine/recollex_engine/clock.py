@@ -12,6 +12,9 @@ MONTH_NAMES = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
+DRIFT = 300 * SECOND
+"""How far a caller's recorded time may lie beyond the clock: 5 minutes. Machines whose clocks are
+synchronised differ by less; a wrong unit or zone, or a clock that jumped, differs by more."""
 OPEN_END = 2**63 - 1
 """Stands for the end of an interval that has no end."""
 
@@ -27,6 +30,31 @@ Clock = Callable[[], int]
 def system_clock() -> int:
     """Return the present in microseconds UTC."""
     return time.time_ns() // 1000
+
+
+def check_recorded_at(recorded_at: int, now: int, last: int | None = None) -> None:
+    """Raise `InputError` unless a time that a caller gave can be the next recorded time.
+
+    ``last``: the last recorded time. A time more than `DRIFT` beyond the clock is refused: later
+    writes would have to be recorded after it, and a cut of now would show none of them.
+    """
+    if recorded_at > now + DRIFT:
+        raise InputError(
+            f"recorded_at must not be later than the clock, {from_micros(now)}, by more than "
+            f"{DRIFT // (60 * SECOND)} minutes, got {from_micros(recorded_at)}: it says when the "
+            "engine learned it; event_at and valid_until may lie in the future"
+        )
+    if last is not None and recorded_at <= last:
+        way_back = ""
+        if last > now + DRIFT:
+            way_back = (
+                f": that lies beyond the clock, {from_micros(now)}; replay with clamp_times copies "
+                "the agent with times that the clock has reached"
+            )
+        raise InputError(
+            f"recorded_at must be later than the last recorded time, {from_micros(last)}, "
+            f"got {from_micros(recorded_at)}{way_back}"
+        )
 
 
 Moment = datetime | str

@@ -365,10 +365,12 @@ def test_the_command_makes_observations(
 
 def test_a_clock_of_the_callers_own(tmp_path: Path) -> None:
     at = datetime(2030, 1, 1, tzinfo=UTC)
-    with extracting(tmp_path, all_of(MOVES)) as (ada, _):
+    now = [datetime(2026, 1, 1, tzinfo=UTC)]
+    with extracting(tmp_path, all_of(MOVES), clock=lambda: now[0]) as (ada, _):
         for name in ("Ann", "Ben"):
             for city in CITIES:
                 ada.facts.add(name, "lived in", city)
+        now[0] = at
         done = ada.events.consolidate(recorded_at=at)
         assert len(done.observations) == 2
         later = at + timedelta(microseconds=1)

@@ -91,6 +91,7 @@ def test_what_is_too_old_goes_with_the_next_write_or_by_expire(agent, clock):
 
 def test_imported_history_is_as_old_as_its_recorded_times(agent, clock):
     agent.set_retention([Retention(age=3 * HOUR)])
+    clock.now += timedelta(days=2)
     for place in range(6):
         at = START + timedelta(days=1) + place * HOUR
         agent.retain(f"Tea {place}.", id=str(place), recorded_at=at)

@@ -7,6 +7,8 @@ from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
 from recollex.api.store import read_embedder
 from recollex_engine.agents import snapshot
+from recollex_engine.clock import system_clock
+from recollex_engine.domain.checks import check_flag
 from recollex_engine.models.embedder import Embedder
 
 
@@ -17,6 +19,7 @@ def replay(
     agent_id: str = "default",
     embedder: str | os.PathLike[str] | Embedder | None = None,
     key: Key | None = None,
+    clamp_times: bool = False,
 ) -> int:
     """Rebuild an agent from its log, in the store at ``path``; return the number of operations.
 
@@ -24,6 +27,10 @@ def replay(
     (``STORE/agents/NAME``), its log folder, or one file of operations in JSON lines. Vectors are
     read from ``vectors.f16`` beside the log; those that are missing are embedded by ``embedder``.
     key: of an encrypted agent, whose file KEY lies beside the log folder.
+
+    clamp_times: repair an agent that was written to while the clock was ahead. Operations whose
+    recorded time the clock has not reached get the present one, in their order; all else stays. The
+    new log has a chain of hashes of its own, so it does not continue a backup of the first.
 
     Raises `errors.CorruptError`, naming file and line, with nothing made.
 
@@ -40,7 +47,9 @@ def replay(
     ...     store.agent("alice").get("b1").text
     'Bob likes tea.'
     """
+    check_flag(clamp_times, "clamp_times")
     with progress_bar(None, "replaying", "passages") as progress:
         return snapshot.replay(
-            *(Path(log), Path(path), agent_id, read_embedder(embedder), progress, key_bytes(key))
+            *(Path(log), Path(path), agent_id, read_embedder(embedder), progress, key_bytes(key)),
+            latest=system_clock() if clamp_times else None,
         )

@@ -5,6 +5,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from recollex_engine.agents.cut import AgentOrCut
+from recollex_engine.clock import check_recorded_at
 from recollex_engine.domain.checks import check_embeddings
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
@@ -29,6 +30,9 @@ def retain_at_times(
                 f"recorded_at must not go back and have no gaps, got item {place} earlier than "
                 "the one before it, or None"
             )
+    last = times[-1]
+    assert last is not None
+    check_recorded_at(last, agent.clock())  # before the first transaction
     if vectors is not None:
         vectors = check_embeddings(vectors, "embedding", len(statements), agent.dimension)
     ids: list[str] = []

@@ -87,6 +87,7 @@ def replay(arguments: Arguments) -> int:
         agent_id=arguments.agent,
         embedder=arguments.embedder,
         key=given_key(arguments.key_file),
+        clamp_times=arguments.clamp_times,
     )
     said = f"{counted(count, 'operation')} replayed for {arguments.agent} in {arguments.folder}"
     show(arguments, said, folder=arguments.folder, operations=count)

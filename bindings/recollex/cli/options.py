@@ -185,6 +185,11 @@ def replay(parser: Parser) -> None:
     add("log", metavar="LOG", help="STORE/agents/NAME, its log folder, or one file of a log")
     add("folder", metavar="DIR", help="the new store: not there yet, or empty")
     add("--agent", default="default", metavar="NAME", help="what to call the agent (default)")
+    add(
+        "--clamp-times",
+        action="store_true",
+        help="give operations of a clock that was ahead the present as their recorded time",
+    )
     add_key_file(parser)
     add_embedder(parser)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from recollex_engine.agents.erasing import erasing_of, select
 from recollex_engine.agents.opened_agent import OpenedAgent
-from recollex_engine.clock import from_micros
+from recollex_engine.clock import check_recorded_at, from_micros
 from recollex_engine.domain.act import RETAIN, Act, note
 from recollex_engine.domain.checks import check_embeddings
 from recollex_engine.domain.erasure import Erasure, Selection
@@ -35,7 +35,7 @@ from recollex_engine.writing.plan import find_plan
 from recollex_engine.writing.recording import add_surfaces, record_operations, record_statements
 from recollex_engine.writing.recounting import count_memories, recount_with
 from recollex_engine.writing.reembedding import alone_in
-from recollex_engine.writing.retention import to_erase
+from recollex_engine.writing.retention import confirmed, to_erase
 from recollex_engine.writing.taking_away import of_filter, of_ids
 from recollex_engine.writing.write_context import WriteContext
 from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
@@ -78,6 +78,8 @@ class Agent(OpenedAgent):
         if embeddings is not None:
             given = check_embeddings(embeddings, "embedding", len(statements), embedder.dimension)
         if not statements and replace_document is None:
+            if recorded_at is not None:
+                check_recorded_at(recorded_at, self.clock())
             return []
 
         def write(context: WriteContext) -> list[str]:
@@ -249,8 +251,11 @@ class Agent(OpenedAgent):
             return Expiry()
         forgotten = self.settled(lambda writer: writer.expire())
         erasing = [rule for rule in self.retention() if rule.erase]
-        now, view = self.clock(), self.view()
-        if view is None or not len(to_erase(view.columns, erasing, now)):
+        view = self.view()
+        if view is None:
+            return Expiry(forgotten=forgotten)
+        now = confirmed(view.columns, self.clock())
+        if not len(to_erase(view.columns, erasing, now)):
             return Expiry(forgotten=forgotten)
         done = self.erase_chosen(
             lambda view: erasing_of(view, to_erase(view.columns, erasing, now)),

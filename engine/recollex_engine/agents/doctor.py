@@ -21,6 +21,7 @@ from recollex_engine.agents.folder_names import agent_folder, agents_in
 from recollex_engine.agents.snapshot import copy_log, replay
 from recollex_engine.agents.store import Store, create_store, write_store_file
 from recollex_engine.agents.verification import verify
+from recollex_engine.clock import DRIFT, from_micros, system_clock
 from recollex_engine.domain.settings import Settings, settings_of
 from recollex_engine.errors import CorruptError, EncryptionError, InputError, RecollexError
 from recollex_engine.log.files import plain_path
@@ -155,7 +156,8 @@ def examine_agent(
         left = _mend(opened, stand_in)
         if not left:
             memories, left = _verified(opened, stand_in)
-    return Diagnosis(name, log.end.op, memories, tuple(found), tuple(left))
+    ahead = _ahead(log.end)
+    return Diagnosis(name, log.end.op, memories, (*found, *ahead), (*left, *ahead))
 
 
 def _read_log(folder: Path) -> _Log:
@@ -180,6 +182,16 @@ def _torn(log: _Log, folder: Path) -> list[str]:
     if not log.torn or is_locked(folder / "LOCK"):
         return []
     return [f"{log.torn} bytes after the last transaction of the log: it was never acknowledged"]
+
+
+def _ahead(end: Position) -> list[str]:
+    """Return what is wrong with a log whose recorded times the clock has not reached."""
+    if end.recorded_at <= system_clock() + DRIFT:
+        return []
+    return [
+        f"the log ends at {from_micros(end.recorded_at)}, which the clock has not reached, and "
+        "later writes follow it: replay with clamp_times copies the agent to another store"
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,15 @@ from recollex_engine.errors import (
     LockedError,
     ModelMismatchError,
 )
+from recollex_engine.log.copying import copied_transactions
 from recollex_engine.log.files import LogFile, compressed_path, file_numbers, plain_path
-from recollex_engine.log.format import START, Position
+from recollex_engine.log.format import (
+    REWRITTEN_VERSION,
+    SEALED_VERSION,
+    START,
+    Position,
+    encode_header,
+)
 from recollex_engine.log.reader import LogFollower, last_of_kind
 from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.log.writer import LogWriter
@@ -37,6 +44,7 @@ from recollex_engine.models.embedder import Embedder, Progress
 from recollex_engine.state.replica import INTENT, LOG
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
 from recollex_engine.storage.agent_key import is_encrypted, open_key, share_key
+from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import (
     FileSink,
     copy_file,
@@ -165,8 +173,11 @@ def replay(
     embedder: Callable[[], Embedder],
     progress: Progress | None = None,
     key: bytes | None = None,
+    latest: int | None = None,
 ) -> int:
     """Make agent ``name`` of the store at ``path`` from a log; return its number of operations.
+
+    ``latest``: operations with a later recorded time get this one, see `copied_transactions`.
 
     ``key``: of an encrypted agent, whose file KEY lies beside its log folder.
 
@@ -183,6 +194,8 @@ def replay(
         for number, file in files:
             place = compressed_path if file.suffix == ".gz" else plain_path
             copy_file(file, place(folder / LOG, number))
+        if latest is not None:
+            _clamp_times(folder / LOG, copy, latest)
         with LogWriter(folder / LOG) as writer:  # checks the chain
             batches, follower = VectorBatches(), LogFollower(folder / LOG)
             try:
@@ -216,6 +229,24 @@ def replay(
             op = writer.position.op
         del source, copy  # both were unlocked as long as they were held
         return op
+
+
+def _clamp_times(log: Path, cipher: Cipher | None, latest: int) -> None:
+    """Write a log anew, in one file, without recorded times after ``latest``."""
+    new = log.with_name("log.clamped")
+    make_folder(new)
+    version = REWRITTEN_VERSION if cipher is None else SEALED_VERSION
+    follower = LogFollower(log, verify=True)
+    try:
+        with FileSink(plain_path(new, START.file)) as sink:
+            sink.write(encode_header(START.file, START, version))
+            for lines in copied_transactions(follower, cipher, latest):
+                sink.write(b"".join(lines))
+            sink.sync()
+    finally:
+        follower.close()
+    shutil.rmtree(log)
+    new.rename(log)
 
 
 def _erased_since(

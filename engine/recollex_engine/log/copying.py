@@ -13,16 +13,22 @@ from recollex_engine.log.sealing import seal_payload
 from recollex_engine.storage.cipher import Cipher
 
 
-def copied_transactions(follower: LogFollower, cipher: Cipher | None) -> Iterator[list[bytes]]:
+def copied_transactions(
+    follower: LogFollower, cipher: Cipher | None, latest: int | None = None
+) -> Iterator[list[bytes]]:
     """Yield the lines of each transaction of a log from its beginning, sealed by ``cipher``.
 
-    Cost: 20 us for an operation.
+    latest: a recorded time; transactions with a later one get this time, a microsecond more for
+    each, so that their order stays. Cost: 20 us for an operation.
     """
-    chain = START.chain
+    chain, at = START.chain, START.recorded_at
     for records, _ in follower.read_records():
+        said = records[0].recorded_at
+        at = said if latest is None or said <= latest else max(latest, at + 1)
         lines = []
-        for record in records:
-            stored, is_stub = follower.payload_of(record), record.erased is not None
+        for given in records:
+            record = given._replace(recorded_at=at)
+            stored, is_stub = follower.payload_of(given), given.erased is not None
             if cipher is not None and stored is not None:
                 stored = seal_payload(
                     *(cipher, record.op, record.recorded_at, record.kind, stored), left=is_stub

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.clock import DAY
 from recollex_engine.domain.act import note
 from recollex_engine.domain.retention import RETENTION, Retention
 from recollex_engine.domain.schema import NETWORKS
@@ -20,6 +21,9 @@ from recollex_engine.log.reader import LogFollower, position_before
 from recollex_engine.state.columns import Columns
 
 Ordinals = npt.NDArray[np.int64]
+
+LEAP = 366 * DAY
+"""A gap between two recorded times from which the clock may have been set wrongly."""
 
 
 def rules_in_force(columns: Columns, op: int, log: Path) -> tuple[Retention, ...]:
@@ -50,6 +54,18 @@ def rules_in_force(columns: Columns, op: int, log: Path) -> tuple[Retention, ...
         return tuple(Retention.from_dict(each) for each in said[-1]["rules"])
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise CorruptError(log, f"rules in operation {last + 1}", repr(error)) from error
+
+
+def confirmed(columns: Columns, now: int) -> int:
+    """Return the time that rules take for now: that of the clock, unless it has just leapt.
+
+    After a gap of more than `LEAP` the time before the gap holds until a day has been recorded: a
+    clock that is a century ahead for a while makes nothing go.
+    """
+    times, op = columns.array("op_recorded_at"), columns.op_at(now - DAY)
+    if 0 < op < columns.op and times[op - 1] + LEAP < times[op] <= now:
+        return int(times[op - 1])
+    return now
 
 
 class RetentionRules:

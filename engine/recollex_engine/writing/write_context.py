@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from recollex_engine.clock import Clock
+from recollex_engine.clock import Clock, check_recorded_at
 from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.domain.settings import Settings
 from recollex_engine.models.embedder import Embedder
@@ -53,8 +53,12 @@ class WriteContext:
         return types_by_spacy(self.settings.language, self.typed_by)
 
     def check_recorded_at(self) -> None:
-        """Raise `InputError` if the given time is not later than the last recorded time."""
-        if self.recorded_at is not None and self.writer is not None:
+        """Raise `InputError` if the given time cannot be the next recorded time."""
+        if self.recorded_at is None:
+            return
+        if self.writer is None:
+            check_recorded_at(self.recorded_at, self.clock())
+        else:
             self.writer.check_recorded_at(self.recorded_at)
 
     def check_counter(self, columns: Columns) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from recollex_engine.clock import Clock, from_micros
+from recollex_engine.clock import Clock, check_recorded_at
 from recollex_engine.domain.act import Act
 from recollex_engine.domain.retention import RETENTION, Retention
 from recollex_engine.domain.settings import Settings
@@ -36,7 +36,7 @@ from recollex_engine.writing.erasure import complete
 from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.reembedding import remove_former
 from recollex_engine.writing.restoration import TextEmbedder
-from recollex_engine.writing.retention import RetentionRules, rules_in_force
+from recollex_engine.writing.retention import RetentionRules, confirmed, rules_in_force
 from recollex_engine.writing.taking_away import Choice, with_unsupported
 from recollex_engine.writing.unflushed import write_again
 
@@ -208,6 +208,7 @@ class Writer:
             raise
         with self.lock:
             self.check()
+            self.check_recorded_at(recorded_at)
             if as_of is not None and self.replica.columns.op > as_of:
                 raise StalePlan
             if self._drafting:
@@ -223,7 +224,8 @@ class Writer:
             self._drafting = False
             if draft.operations:
                 with suppress(OSError):  # it is logged; the next call applies the rules
-                    self._expire(last := self.log.position.recorded_at, last + 1)
+                    last = self.log.position.recorded_at
+                    self._expire(min(last, self.clock()), last + 1)
                 op = self.replica.columns.op
         self.publish(op)
         return draft
@@ -255,6 +257,7 @@ class Writer:
         """
         with self.lock:
             self.check()
+            self.check_recorded_at(recorded_at)
             if not (memories := choose(self.replica)):
                 return 0
             records = [(act.kind, {"memories": memories, **act.note})]
@@ -290,21 +293,18 @@ class Writer:
         try:
             if self._rules is None:
                 self._rules = RetentionRules(rules_in_force(columns, columns.op, self.log.folder))
-            if due := (self._rules.due(columns, now) if self._rules else []):
+            rules = self._rules
+            if due := (rules.due(columns, confirmed(columns, now)) if rules else []):
                 self._commit(due, None, recorded_at)
             return sum(len(payload["memories"]) for _, payload in due)
         except BaseException:
             self._rules = None  # what they noted as gone may not be
             raise
 
-    def check_recorded_at(self, recorded_at: int) -> None:
-        """Raise `InputError` unless a time is later than the last recorded time."""
-        last = self.log.position.recorded_at
-        if recorded_at <= last:
-            raise InputError(
-                f"recorded_at must be later than the last recorded time, {from_micros(last)}, "
-                f"got {from_micros(recorded_at)}"
-            )
+    def check_recorded_at(self, recorded_at: int | None) -> None:
+        """Raise `InputError` unless a time that a caller gave can be the next recorded time."""
+        if recorded_at is not None:
+            check_recorded_at(recorded_at, self.clock(), self.log.position.recorded_at)
 
     def _commit(
         self,
@@ -316,7 +316,6 @@ class Writer:
         replica = self.replica
         last = self.log.position.recorded_at
         at = max(self.clock(), last + 1, self.shown + 1) if recorded_at is None else recorded_at
-        self.check_recorded_at(at)
         encoded = [(kind, orjson.dumps(payload)) for kind, payload in payloads]
         before = self.log.position
         self._recording = True

@@ -57,15 +57,13 @@ def test_a_time_that_its_zone_takes_beyond_the_calendar_is_refused(tmp_path, mom
             refuses(call, InputError, "must lie between 0001-01-01.*beyond the calendar")
 
 
-@pytest.mark.parametrize("moment", [datetime.min, datetime.max])
-def test_recorded_at_the_ends_of_time(tmp_path, moment):
-    moment = moment.replace(tzinfo=UTC)
+def test_recorded_at_the_ends_of_time(tmp_path):
+    moment, last = (each.replace(tzinfo=UTC) for each in (datetime.min, datetime.max))
     with recollex.open(tmp_path, embedder=recollex.GivenVectors(D), durability="off") as store:
         agent = store.agent("a")
         agent.retain("Said.", recorded_at=moment, id="1", embedding=V)
         assert agent.get("1").recorded_at == moment
-        if moment.year == 9999:
-            refuses(lambda: agent.retain("x", recorded_at=moment, embedding=V), InputError, "later")
+        refuses(lambda: agent.retain("x", recorded_at=last, embedding=V), InputError, "the clock")
         agent.retain("Said after.", id="2", embedding=V)
         assert [each.id for each in agent.list()] == ["1", "2"]
         assert agent.verify().ok
