@@ -1,11 +1,13 @@
 """The last operations of a log, against all of them reversed."""
 
+import itertools
 from datetime import UTC, datetime
 
 import pytest
 
 import recollex
 from recollex_engine.agents.logbook import entries, entries_of, newest_entries
+from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.writing import checkpoint
 
@@ -57,3 +59,23 @@ def test_a_kind_and_a_cut_narrow_them(agent):
     assert newest_entries(agent.at(datetime(2020, 1, 1, tzinfo=UTC)).engine) == []
     with pytest.raises(InputError, match="op must be some of"):
         newest_entries(agent.engine, kinds=["archived"])
+
+
+def test_entries_of_rare_kinds_are_those_of_the_whole_log(tmp_path):
+    with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(8)) as store:
+        agent = store.agent("a")
+        for n in range(3):
+            ids = [f"{n} {m}" for m in range(150)]
+            agent.retain_many([f"No. {m}." for m in ids], id=ids, embedding=[[1.0] * 8] * 150)
+            agent.forget(ids[3])
+            agent.archive(ids[5])
+        whole = [(to_micros(each.recorded_at, "at"), each) for each in entries(agent.engine)]
+        times = [None, *(at for at, each in whole if each.kind == "forget")]
+        for kinds in (["forget"], ["archive", "forget"], ["amend"]):
+            for since, until in itertools.product(times, times):
+                assert list(entries(agent.engine, since, until, kinds)) == [
+                    each
+                    for at, each in whole
+                    if each.kind in kinds and (since is None or at >= since)
+                    if until is None or at < until
+                ]
