@@ -20,6 +20,7 @@ from recollex.api.chat_messages import (
     without_context,
 )
 from recollex.api.talk_alignment import Heard, align, message_id, read_id
+from recollex_engine.agents.gone_ids import GONE, GoneIds
 from recollex_engine.domain.checks import MAX_NAME, check_count, check_text
 from recollex_engine.domain.question import MAX_QUERY, UNBOUNDED
 from recollex_engine.domain.roles import role_number
@@ -68,7 +69,7 @@ class Steps:
         self._talk: list[Message] = []
         self._held: list[str | None] | None = None  # digests by place, None where one is missing
         self._since: Any = None  # when the first message of the session was recorded
-        self._gone: set[str] | None = None  # ids that were forgotten or archived
+        self._gone: GoneIds | None = None
 
     def context(self, messages: Iterable[Any], query: str | None) -> Step[list[Message]]:
         """Recall what bears on the messages, and return them with it."""
@@ -101,9 +102,8 @@ class Steps:
         heard = self._heard()
         held = yield from self._load()
         places, new = align(held, [each.digest for each in heard])
-        if self._gone is None and len(new) > (1 if held else 2):
-            entries = yield "log", (), {"since": self._since, "op": ["forget", "archive"]}
-            self._gone = {id for entry in entries for id in entry.ids}
+        if self._gone is None and new:
+            self._gone = GoneIds((yield "log", (), {"since": self._since, "op": GONE}))
         turns = []
         for number in new:
             id = message_id(self.session, places[number], heard[number].digest)
@@ -182,8 +182,8 @@ class Conversation(_Talk):
     Messages are those of OpenAI's chat API, as dicts or as objects of the `openai` package: roles,
     content parts and calls of tools. A list is the whole talk so far, or its last messages. A
     message is retained once, with an id made of the session, its number there and what it says;
-    that holds for another process too. A message that was forgotten or archived is not retained
-    again. A system message is not retained.
+    that holds for another process too. A message that was forgotten, archived or erased is not
+    retained again. A system message is not retained.
 
     Threads: one at a time. A block that ends retains what the last `context` was given.
 
@@ -222,8 +222,8 @@ class Conversation(_Talk):
         """Retain the messages that the session does not hold yet; return their ids.
 
         messages: the talk, or a single message that follows those of the last call; by default what
-        the last `context` was given. A session that is taken up again after a restart reads the log
-        once, for messages that were forgotten since. Raises `errors.InputError`; then nothing is
+        the last `context` was given. The first call reads in the log which messages were taken away
+        since the session began. Raises `errors.InputError`; then nothing is
         retained.
         """
         return self._run(self._steps.retain(messages))

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC
 from pathlib import Path
@@ -11,7 +12,7 @@ from recollex.api import jsonl, parquet
 from recollex.api.agent import Agent
 from recollex.api.exported_file import new_folder, replacing
 from recollex.api.filters import FILTERS, Filters, read_filter
-from recollex.api.line_batches import batches, store_batch
+from recollex.api.line_batches import admitted, batches, store_batch, versions_of
 from recollex.api.local_agents import local_engine
 from recollex.api.other_formats import WRITERS
 from recollex.api.plurals import counted
@@ -84,6 +85,21 @@ def export_memories(
         return written
 
 
+class Imported(int):
+    """How many memories an import stored; ``left_out``: what it did not store as it was.
+
+    See `Ingestion.left_out`.
+    """
+
+    left_out: Counter[str]
+
+    def __new__(cls, stored: int, left_out: Counter[str]) -> "Imported":
+        """Return the count ``stored`` with what was left out."""
+        made = super().__new__(cls, stored)
+        made.left_out = left_out
+        return made
+
+
 def import_memories(
     agent: Agent,
     file: str | os.PathLike[str],
@@ -91,7 +107,7 @@ def import_memories(
     format: str | None = None,
     recorded: bool = True,
     stamped: bool = True,
-) -> int:
+) -> Imported:
     """Retain the memories that `export_memories` has written; return how many were new.
 
     recorded: keep the times at which they were recorded; these must be later than all that the
@@ -99,32 +115,36 @@ def import_memories(
     format: as for `export_memories`. See there for an example.
 
     A memory whose id the agent has with the same recorded time is passed over, so an interrupted
-    import is completed by calling it again. Raises `errors.InputError`, which names the line; the
+    import is completed by calling it again. One that was forgotten, archived or erased here is left
+    out, and a recorded time that the clock has not reached becomes metadata: ``left_out`` of the
+    result counts them. Raises `errors.InputError`, which names the line; the
     lines before it were retained.
     """
     path = Path(file)
     if not path.is_file():
         raise InputError(f"there is no file {path} to import")
     kind = _format_of(file, format)
-    known = agent.stats().memories > 0
-    stored = 0
+    before = agent.stats()
+    known, read = before.memories > 0, 0
+    left_out: Counter[str] = Counter()
     with progress_bar(None, "importing") as progress, path.open(encoding="utf-8") as source:
         if kind == "parquet":
             lines = jsonl.read_objects(parquet.read(path), UTC, recorded, stamped)
         else:
             lines = jsonl.read(source, UTC, recorded=recorded, stamped=stamped)
-        new = (line for line in lines if not (known and recorded and _is_there(agent, line)))
+        taken = admitted(agent, lines, left_out)
+        new = (line for line in taken if not (known and recorded and _is_there(agent, line)))
         try:
             for batch in batches(new, _BATCH):
-                stored += store_batch(agent, batch, {})
+                read += store_batch(agent, batch, {})
                 if progress is not None:
                     progress(len(batch))
         except InputError as error:
-            before = f"; stored before it: {counted(stored, 'memory')}" if stored else ""
-            raise InputError(f"{path}: {error}{before}") from error
+            after = f"; stored before it: {counted(read, 'memory')}" if read else ""
+            raise InputError(f"{path}: {error}{after}") from error
         except UnicodeDecodeError as error:
             raise InputError(f"{path} is not a file of JSON lines in UTF-8: {error}") from error
-    return stored
+    return Imported(versions_of(agent.stats()) - versions_of(before), left_out)
 
 
 def given_dimension(file: str | os.PathLike[str], format: str | None = None) -> int | None:

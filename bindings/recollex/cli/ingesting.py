@@ -7,10 +7,11 @@ from typing import Any
 
 from recollex.api.iso_times import find_zone
 from recollex.api.jsonl import Line
+from recollex.api.line_batches import GONE_HERE
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import agent_to_write, open_store
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import printable, say, show
+from recollex.cli.terminal import printable, say, say_left_out, show
 from recollex.imports.ingest import Ingestion, store_source
 from recollex.imports.opening import open_source
 from recollex.imports.source import Source
@@ -118,10 +119,8 @@ def _tell(arguments: Arguments, done: list[tuple[str, Ingestion]]) -> int:
         say(f"columns: {printable(columns)}")
     if last.untimed:
         say(f"{counted(last.untimed, 'item')} without a time: that of recording stands for it")
-    if last.left_out:
-        said = ", ".join(f"{count:,} x {what}" for what, count in last.left_out.most_common())
-        say(f"left out, or kept as a note: {printable(said)}")
-    if not any(each.read for _, each in done):
+    say_left_out(last.left_out)
+    if not any(each.read for _, each in done) and GONE_HERE not in last.left_out:
         say(f"{arguments.file} has nothing to store")
         return 1
     return 0

@@ -10,7 +10,7 @@ from recollex.api.plurals import counted
 from recollex.cli.existing_store import agent_to_write, existing_agent, open_store
 from recollex.cli.filter_options import filters_of
 from recollex.cli.parser import Arguments
-from recollex.cli.terminal import say, show
+from recollex.cli.terminal import say, say_left_out, show
 from recollex_engine.errors import InputError
 
 
@@ -47,5 +47,11 @@ def import_(arguments: Arguments) -> int:
     with open_store(arguments, dimension, durability="interval") as store:
         agent = agent_to_write(store, arguments)
         stored = recollex.import_memories(agent, arguments.file, format=arguments.format)
-    show(arguments, f"{counted(stored, 'memory')} stored for {arguments.agent}", stored=stored)
+    show(
+        arguments,
+        f"{counted(stored, 'memory')} stored for {arguments.agent}",
+        stored=stored,
+        left_out=dict(stored.left_out),
+    )
+    say_left_out(stored.left_out)
     return 0

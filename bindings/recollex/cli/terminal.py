@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from collections import Counter
 from typing import Any
 
 from recollex.cli.parser import Arguments
@@ -28,6 +29,13 @@ def printable(text: str) -> str:
     return "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line
     )
+
+
+def say_left_out(counts: Counter[str]) -> None:
+    """Say what of a file was not stored as it was, and how often; nothing if all was."""
+    if counts:
+        said = ", ".join(f"{count:,} x {what}" for what, count in counts.most_common())
+        say(f"left out, or kept as a note: {printable(said)}")
 
 
 def terminal_width() -> int:

@@ -10,15 +10,22 @@ from typing import Any
 
 from recollex.api.agent import Agent
 from recollex.api.jsonl import Line
-from recollex.api.line_batches import batches, store_batch
+from recollex.api.line_batches import (
+    GONE_HERE,
+    admitted,
+    batches,
+    is_gone,
+    store_batch,
+    versions_of,
+)
 from recollex.api.plurals import counted
 from recollex.api.progress import progress_bar, reporting_to
 from recollex.imports.opening import File, open_source
 from recollex.imports.source import Source
-from recollex_engine.agents.stats import Stats
+from recollex_engine.agents.gone_ids import GONE, GoneIds
 from recollex_engine.domain.checks import check_count, check_flag
 from recollex_engine.domain.memory_operations import Retain
-from recollex_engine.domain.operations import Operation, UpsertEdge
+from recollex_engine.domain.operations import Operation, UpsertEdge, UpsertEvent
 from recollex_engine.domain.statement import MAX_BATCH
 from recollex_engine.domain.trust import Stamp
 from recollex_engine.domain.trust import stamp as trust_stamp
@@ -138,10 +145,11 @@ def store_source(
             episodes = ([_plain(each) for each in episode] for episode in episodes)
         return store_episodes(agent, source, episodes, stamp, batch)
     done = Ingestion(source.format, columns=source.reading.columns)
+    lines = admitted(agent, lines, source.reading.left_out)
     first = next(lines, None)  # an error in the first line makes no store
     if first is not None:
         counts = agent.stats()
-        before = _versions_of(counts)
+        before = versions_of(counts)
         talks: dict[str, None] = {}
         with progress_bar(source.total, "ingesting", "lines") as progress:
             try:
@@ -158,7 +166,7 @@ def store_source(
         if facts:
             _read_facts(agent, list(talks))
         after_all = agent.stats()
-        done.stored = _versions_of(after_all) - before
+        done.stored = versions_of(after_all) - before
         done.facts = after_all.facts - counts.facts
     done.left_out, done.untimed = source.reading.left_out, source.reading.untimed
     done.columns = source.reading.columns
@@ -193,13 +201,15 @@ def store_episodes(
         while group := list(islice(episodes, batch)):  # an error in the first entry makes no store
             if before is None:
                 before = agent.stats()
+                gone = GoneIds(agent.log(op=GONE))
             known = agent.facts.view()
-            operations = [
-                _stamped(operation, stamped)
-                for episode in group
-                for operation in episode
-                if not _is_known(known, operation)
-            ]
+            operations = []
+            for operation in (each for episode in group for each in episode):
+                kept = _without_gone(agent, known, gone, operation)
+                if kept is None:
+                    source.reading.skip(GONE_HERE)
+                elif not _is_known(known, kept):
+                    operations.append(_stamped(kept, stamped))
             with reporting_to(lambda *_: None):  # no second bar
                 try:
                     agent.engine.writable().transact(operations, [note] * len(operations))
@@ -211,7 +221,7 @@ def store_episodes(
                 progress(len(group))
     if before is not None:
         after = agent.stats()
-        done.stored = _versions_of(after) - _versions_of(before)
+        done.stored = versions_of(after) - versions_of(before)
         done.facts, done.events = after.facts - before.facts, after.events - before.events
     done.left_out, done.untimed = source.reading.left_out, source.reading.untimed
     done.columns = source.reading.columns
@@ -220,6 +230,37 @@ def store_episodes(
 
 def _plain(operation: Operation) -> Operation:
     return replace(operation, embed=False) if isinstance(operation, UpsertEdge) else operation
+
+
+def _without_gone(
+    agent: Agent, view: FactView, gone: GoneIds, operation: Operation
+) -> Operation | None:
+    """Return an operation without what was taken away here and is not there again; None if it was.
+
+    A fact that was archived or taken back counts as such, one whose evidence is all gone, and an
+    event whose facts are.
+    """
+    if isinstance(operation, Retain):
+        return None if is_gone(agent, gone, operation.id) else operation
+    if isinstance(operation, UpsertEdge):
+        evidence = tuple(id for id in operation.evidence if not is_gone(agent, gone, id))
+        if _is_closed(view, gone, "fact", operation.id) or (operation.evidence and not evidence):
+            return None
+        return (
+            operation if evidence == operation.evidence else replace(operation, evidence=evidence)
+        )
+    if isinstance(operation, UpsertEvent):
+        facts = tuple(id for id in operation.facts if not _is_closed(view, gone, "fact", id))
+        if _is_closed(view, gone, "event", operation.id) or (operation.facts and not facts):
+            return None
+        return operation if facts == operation.facts else replace(operation, facts=facts)
+    return operation
+
+
+def _is_closed(view: FactView, gone: GoneIds, kind: str, id: str) -> bool:
+    """Return whether a fact or an event is closed, or was erased."""
+    version = view.version(id, kind)
+    return gone.was_erased(kind, id) if version is None else not view.is_open(version, kind)
 
 
 def _is_known(view: FactView, operation: Operation) -> bool:
@@ -243,11 +284,6 @@ def _stamp(source: str | None, trust: str | None, stamped: bool) -> dict[str, An
     if found and stamped:
         raise InputError("stamped keeps the source of each line: leave source and trust out")
     return found
-
-
-def _versions_of(stats: Stats) -> int:
-    """Return how many versions of memories an agent has recorded."""
-    return stats.memories + stats.forgotten + stats.archived
 
 
 def _chained(first: Line, rest: Iterator[Line]) -> Iterator[Line]:

@@ -29,6 +29,7 @@ class ErasedFacts:
         self._before: dict[str, dict[int, int | None]] = {"fact": {}, "event": {}}
         self._alive: dict[str, set[str]] = {"fact": set(), "event": set()}  # ids
         self._next = {"fact": 0, "event": 0}
+        self.ids: set[tuple[str, str]] = set()  # ("fact" or "event", id) of what is erased whole
         self._gone_memory: Callable[[int], bool] = lambda memory: False
         self._gone_mention: Callable[[str], bool] = lambda mention: False
 
@@ -45,6 +46,7 @@ class ErasedFacts:
         self._decide("fact", FACTS)
         self._decide("event", EVENTS[:1], EVENTS)
         self._decide("event", EVENTS[1:], EVENTS)
+        self.ids -= {(what, id) for what, alive in self._alive.items() for id in alive}
         for place, (kind, payload) in enumerate(self._records):
             if place not in self._gone_records and HOLE not in self._changed(kind, payload):
                 self._keep_names(payload)
@@ -65,6 +67,7 @@ class ErasedFacts:
             self._before[what][version] = payload.get("previous")
             if HOLE not in payload:
                 setattr(self._counts, f"{what}s", getattr(self._counts, f"{what}s") + 1)
+                self.ids.add((what, payload["id"]))
 
     def _loses_all(self, kind: str, payload: Payload) -> bool:
         """Return whether all sources of a fact or event are erased; of an observation, any."""

@@ -2,8 +2,9 @@
 
 from dataclasses import asdict
 
+from recollex_engine.domain.erased_ids import ERASED_IDS, erased_ids, new_key
 from recollex_engine.domain.schema import ERASE
-from recollex_engine.log.reader import Operation
+from recollex_engine.log.reader import Operation, last_of_kind
 from recollex_engine.writing.erasure import Intent, begun, finish, read_plan, remove_intent
 from recollex_engine.writing.erasure_plan import Counts, Erasing
 from recollex_engine.writing.lexicon import Lexicon
@@ -21,13 +22,19 @@ def erase_with(
     """
     folder = writer.log.folder.parent
     writer.log.sync()
-    counts = read_plan(writer.log.folder, erasing)[0].counts
+    plan = read_plan(writer.log.folder, erasing)[0]
+    counts = plan.counts
     if not any(asdict(counts).values()) and not erasing.everything:
         return counts, None
     at = max(writer.clock(), writer.log.position.recorded_at + 1, writer.shown + 1)
     payload = note | asdict(counts)
     if erasing.everything:
         payload["everything"] = True
+    if plan.ids:
+        last = last_of_kind(writer.log.folder, ERASE)
+        said = {} if last is None or last.payload is None else last.payload
+        key = said.get(ERASED_IDS, {}).get("key") or new_key()  # one key: one digest an id to ask
+        payload[ERASED_IDS] = erased_ids(key, plan.ids)
     intent = Intent(writer.log.position.op + 1, at, erasing, payload)
     intent.write(folder)
     try:

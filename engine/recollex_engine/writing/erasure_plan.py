@@ -92,6 +92,7 @@ class _Read:
     words: set[int] = field(default_factory=set)
     texts: dict[str, list[str]] = field(default_factory=dict)  # of documents with erased memories
     rows: list[tuple[int, int]] = field(default_factory=list)  # rows [first, end) to erase
+    ids: set[tuple[str, str]] = field(default_factory=set)  # of erased memories
 
 
 class ErasurePlan:
@@ -127,6 +128,11 @@ class ErasurePlan:
         self.rows = np.array(self._read.rows, np.int64).reshape(-1, 2)
         self._facts.decide(self._gone_memory, self._gone_mention)
 
+    @property
+    def ids(self) -> set[tuple[str, str]]:
+        """What is erased: ("memory", "fact" or "event", its id)."""
+        return self._read.ids | self._facts.ids
+
     def _gone_memory(self, memory: int) -> bool:
         return self.erasing.everything or memory in self.erasing.memories
 
@@ -142,6 +148,7 @@ class ErasurePlan:
             count = payload[HOLE] if HOLE in payload else len(payload["terms"])
             self._read.rows.append((numbers.rows, numbers.rows + count))
             if HOLE not in payload:
+                self._read.ids.add(("memory", payload["id"]))
                 self.counts.memories += 1
                 self.counts.passages += count
             return
