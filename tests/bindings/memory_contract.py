@@ -24,6 +24,21 @@ class MemoryContract:
         assert recall[0].tags == ("talk",)
         assert recall.ids == [memory.id for memory in recall]
 
+    def test_a_recorded_time_beyond_the_clock_is_refused(self, alice: Any) -> None:
+        alice.retain("Bob likes tea.", id="m")
+        before = [entry.op for entry in alice.log()]
+        far = datetime(2126, 1, 1, tzinfo=UTC)
+        for write in (
+            lambda: alice.retain("Ann moved to Oslo.", recorded_at=far),
+            lambda: alice.correct("m", "Bob likes ink.", recorded_at=far),
+            lambda: alice.forget("m", recorded_at=far),
+            lambda: alice.facts.add("Bob", "likes", "tea", recorded_at=far),
+            lambda: alice.apply([{"op": "FORGET", "id": "m"}], recorded_at=far),
+        ):
+            with pytest.raises(errors.InputError, match="must not be later than the clock"):
+                write()
+        assert [entry.op for entry in alice.log()] == before
+
     def test_use_is_told_and_counted(self, alice: Any) -> None:
         ids = alice.retain_many(["Bob likes tea.", "Ann moved to Oslo."])
         alice.used(ids[0])

@@ -47,8 +47,10 @@ class Ingestion:
     format: of the file. read: memories and turns in it, or its entries where they have facts.
     stored: how many memories were new; the others were there with the same id and text. facts,
     events: how many were new. left_out: what was not kept, or as a note such as
-    "[picture]", and how often. untimed: those of ``read`` without a time of their own, for which
-    that of recording stands. columns: of a table, what each was taken for.
+    "[picture]", and how often; also what was forgotten, archived or erased in the agent, and
+    recorded times that the clock has not reached, which are kept as metadata. untimed: those of
+    ``read`` without a time of their own, for which that of recording stands. columns: of a table,
+    what each was taken for.
     """
 
     format: str
