@@ -143,6 +143,20 @@ def test_a_rule_goes_by_the_clock_although_the_log_is_ahead(tmp_path, clock):
         assert [each.id for each in agent.list()] == ["ahead"]
 
 
+def test_a_new_rule_of_an_agent_that_is_ahead_goes_by_the_clock(tmp_path, clock):
+    with opened(tmp_path / "s", clock) as store:
+        agent = store.agent("a")
+        agent.retain("Tea.", id="m")
+        for day in (0, 2):
+            clock.now = NOW + CENTURY + timedelta(days=day)
+            agent.retain("Written while the clock was ahead.", id=f"ahead {day}")
+        clock.now = NOW + timedelta(days=1)
+        agent.set_retention(RULES)
+        agent.retain("Ink.", id="n")
+        assert agent.expire() == recollex.Expiry()
+        assert len(agent.list()) == 4
+
+
 def test_a_leap_of_the_clock_is_believed_after_a_day(tmp_path, clock):
     with opened(tmp_path / "s", clock) as store:
         agent = store.agent("a")
