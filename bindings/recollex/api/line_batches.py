@@ -10,7 +10,7 @@ from recollex.api.agent import Agent
 from recollex.api.jsonl import Line
 from recollex_engine.agents.gone_ids import GONE, GoneIds
 from recollex_engine.agents.stats import Stats
-from recollex_engine.clock import DRIFT, to_micros
+from recollex_engine.clock import DRIFT, system_clock, to_micros
 from recollex_engine.domain.statement import MAX_BATCH
 from recollex_engine.errors import InputError, UnknownIdError
 
@@ -36,6 +36,8 @@ def admitted(agent: Agent, lines: Iterable[Line], left_out: Counter[str]) -> Ite
     brings it back. A line whose recorded time the clock has not reached has it as metadata, and is
     recorded now; so it comes last, and is held in memory until then.
     """
+    engine = getattr(agent, "engine", None)  # an agent of a client has none
+    clock = system_clock if engine is None else engine.clock
     gone: GoneIds | None = None
     held: list[Line] = []
     for line in lines:
@@ -46,7 +48,7 @@ def admitted(agent: Agent, lines: Iterable[Line], left_out: Counter[str]) -> Ite
                 left_out[GONE_HERE] += 1
                 continue
         at = line.shared.get("recorded_at")
-        if at is not None and to_micros(at, "recorded_at") > agent.engine.clock() + DRIFT:
+        if at is not None and to_micros(at, "recorded_at") > clock() + DRIFT:
             left_out[AHEAD] += 1
             shared = {name: each for name, each in line.shared.items() if name != "recorded_at"}
             metadata = {"recorded_at": at.isoformat()} | line.fields.get("metadata", {})

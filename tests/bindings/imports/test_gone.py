@@ -12,6 +12,7 @@ from recollex.cli import main
 from recollex_engine.domain.erased_ids import ERASED_IDS
 from tests.bindings.imports.samples import SAMPLES
 from tests.bindings.imports.test_kills import Digests
+from tests.bindings.serving import serving
 
 COUNT = 24
 
@@ -147,3 +148,20 @@ def test_the_command_line_says_what_was_left_out(
     said = capsys.readouterr()
     assert "0 memories stored for default" in said.out
     assert f"left out, or kept as a note: 1 x {GONE_HERE}" in said.err
+
+
+def test_an_import_over_a_socket_follows_the_same_rule(tmp_path: Path) -> None:
+    file = tmp_path / "f.jsonl"
+    file.write_text("".join(json.dumps({"id": f"m{n}", "text": f"Tea {n}."}) + "\n" for n in "123"))
+    with (
+        recollex.open(tmp_path / "s", embedder=Digests()) as store,
+        serving(store) as server,
+        recollex.connect(server.addresses[0]) as client,
+    ):
+        agent = client.agent("a")
+        assert recollex.import_memories(agent, file) == 3
+        agent.forget("m1")
+        agent.erase("m2", by="eve", why="asked")
+        done = recollex.import_memories(agent, file)
+        assert (done, done.left_out) == (0, {GONE_HERE: 2})
+        assert [memory.id for memory in agent.list()] == ["m3"]
