@@ -255,7 +255,7 @@ def test_a_model_decides_borderline_pairs(tmp_path: Path) -> None:
         assert (found["Alice Cooper"].same, found["Alice Cooper"].decided_by) == (False, "model")
         assert name_of(ann, "Alice") == "Alice Chen"
         [entry] = ann.log(op="merge_entity")
-        assert entry.why == "part, score 0.73, by model m, entities-1: the texts say so"
+        assert entry.why == "part, score 0.73, by model m, entities-1"
     prompt = served.prompt(0)
     assert "- I met Alice." in prompt and "PERSON, named by 1 memories" in prompt
     assert "How alike they are: 0.85. Texts that have both: 0. Days between them: 40.0." in prompt

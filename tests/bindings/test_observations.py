@@ -71,7 +71,7 @@ def test_an_observation_is_made_and_cites_its_facts(tmp_path: Path) -> None:
         assert (event.summary, event.status, event.proof_count) == (MOVES, "observation", 2)
         assert event.facts == made.facts and event.participants[0].name == "Ann"
         entry = ada.log(op="upsert_event")[-1]
-        assert (entry.by, entry.why) == ("eve", "observe-1, model m: 3 facts about Ann")
+        assert (entry.by, entry.why) == ("eve", "observe-1, model m: 3 facts")
         assert ada.events.search("Has Ann moved?")[0].item == event
         assert "event" in [hit.kind for hit in ada.recall("south", kinds=("event",)).hits]
         assert ada.verify().ok

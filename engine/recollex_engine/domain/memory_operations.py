@@ -133,7 +133,8 @@ class Form:
     """Say that the opinions of a thought were formed, or could not be.
 
     opinions: ids of those that the same transaction records. failed: why the model gave none; None
-    if it did. It holds no word of any memory.
+    if it did. shown: ordinals of the memories that the model was shown; none of them may be erased
+    when it is recorded. It holds no word of any memory.
     """
 
     thought: str
@@ -141,4 +142,5 @@ class Form:
     model: str | None = None
     opinions: tuple[str, ...] = ()
     failed: str | None = None
+    shown: tuple[int, ...] = ()
     word: ClassVar[str] = "FORM"

@@ -107,6 +107,7 @@ def _ask(agent: Agent, thinking: Thinking, model: LanguageModel) -> None:
             **said["profile"]["personality"],
         ),
         {f"m{number}": each for number, each in enumerate(shown, 1)},
+        thinking.shown,
     )
     try:
         form_opinions(agent, answered, model)

@@ -164,7 +164,8 @@ def merges_of(
 ) -> list[tuple[MergeEntity, str]]:
     """Return the operations that make those one that are, each with its reason.
 
-    ``model``: the one that decided the borderline pairs.
+    ``model``: the one that decided the borderline pairs. Its own words are not in a reason: they
+    may quote memories, and a merge stays when these are erased.
     """
     by_model = "" if model is None else f"model {model.name}, {PROMPT}"
     into: dict[str, str] = {}
@@ -178,8 +179,8 @@ def merges_of(
     for each in matches:
         if each.same and root(each.source) != root(each.target):
             into[root(each.source)] = root(each.target)
-            by = "rule" if each.decided_by == "rule" else by_model
-            why = f"{each.way}, score {each.score:.2f}, by {by}: {each.reason}"
+            by = f"rule: {each.reason}" if each.decided_by == "rule" else by_model
+            why = f"{each.way}, score {each.score:.2f}, by {by}"
             found.append((MergeEntity(each.source, each.target), why))
     return found
 

@@ -11,7 +11,7 @@ from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.memory_operations import Archive, Correct, Extract, Retain
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.roles import ROLES
-from recollex_engine.domain.schema import DRAWN, EVIDENCE, NETWORKS, OPINION
+from recollex_engine.domain.schema import DRAWN, EVIDENCE, NETWORKS, OPINION, RELATIONS
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import LEVELS
 from recollex_engine.errors import InputError
@@ -21,9 +21,6 @@ from recollex_engine.mind.opinions import forming_operations, read_opinion
 from recollex_engine.mind.profile import read_profile
 from recollex_engine.recall.memory import Memory
 from recollex_engine.writing.drawn_facts import EXTRACTION
-
-RELATIONS = "relations"
-"""The name in the metadata of a fact: how it relates to others."""
 
 
 @dataclass(slots=True)

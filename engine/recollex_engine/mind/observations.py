@@ -170,7 +170,7 @@ def _observed(
     if _due(now, due.entity, least) != due:
         return None
     operations = _recording(now, due, text, cited)
-    why = f"{PROMPT}, model {model.name}: {len(due.facts)} facts about {due.name}"[:1000]
+    why = f"{PROMPT}, model {model.name}: {len(due.facts)} facts"
     agent.transact(operations, [{"by": by or BY, "why": why}] * len(operations), recorded_at)
     return ObservationMade(due.id, due.name, text, cited)
 

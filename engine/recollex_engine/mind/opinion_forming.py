@@ -12,7 +12,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from recollex_engine.agents.agent import Agent
-from recollex_engine.domain.checks import MAX_NAME
 from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.memory_operations import Form
 from recollex_engine.domain.operations import Operation
@@ -46,7 +45,7 @@ MOST_TEXT = 500
 class Answered:
     """A question that an agent has answered, from which opinions are formed.
 
-    shown: the memories that the model was shown, by their labels.
+    shown: the memories that the model was shown, by their labels; ordinals: theirs.
     """
 
     thought: str
@@ -54,18 +53,19 @@ class Answered:
     answer: str
     profile: Profile
     shown: Mapping[str, Memory]
+    ordinals: tuple[int, ...]
 
     @property
     def note(self) -> dict[str, str]:
         """Who records the opinions, and why."""
-        return {"by": "think", "why": self.question[:MAX_NAME]}
+        return {"by": "think", "why": f"{PROMPT}, thought {self.thought}"}
 
 
 def form_opinions(agent: Agent, answered: Answered, model: LanguageModel) -> list[str]:
     """Record the opinions that an answer expresses and that they were formed; return their ids.
 
-    It is one transaction. The ids depend on the thought and their places. Raises
-    `LanguageModelError`.
+    It is one transaction. The ids depend on the thought and their places. Nothing is recorded if a
+    memory that the model was shown was erased meanwhile. Raises `LanguageModelError`.
     """
     shown = answered.shown
     messages = find_prompt(PROMPT).render(
@@ -91,7 +91,7 @@ def form_opinions(agent: Agent, answered: Answered, model: LanguageModel) -> lis
             return _record(agent, answered, formings, model.name)
         except InputError:  # an opinion was superseded between the check and the transaction
             if not formings:
-                raise
+                return []  # a memory that it rests on was erased
             formings.pop()
 
 
@@ -141,7 +141,8 @@ def _record(agent: Agent, answered: Answered, formings: Sequence[Forming], model
             new.append(id)
         if each.supersedes is not None:
             superseded.add(each.supersedes)
-    operations.append(Form(answered.thought, PROMPT, model, tuple(new)))
+    form = Form(answered.thought, PROMPT, model, tuple(new), shown=answered.ordinals)
+    operations.append(form)
     agent.transact(operations, [*notes, answered.note])
     return ids
 

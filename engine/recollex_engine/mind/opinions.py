@@ -38,6 +38,7 @@ from recollex_engine.domain.trust import FULL, Stamp, least, trust_number
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.mind.profile import Profile
 from recollex_engine.recall.memory import Memory
+from recollex_engine.writing.engine_notes import SUPERSEDED
 
 LEAST, MOST = 0.01, 0.99
 """What evidence can move a confidence to."""
@@ -45,7 +46,6 @@ OWN: Stamp = ("assistant", trust_number("assistant"))
 """The stamp of what the agent concluded itself; that of an opinion is the least of its evidence."""
 _WEIGHTS = {FULL: 1.0, trust_number("tool"): 0.75}
 _ANY_WEIGHT = 0.5
-_SUPERSEDED = "superseded by "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ def read_opinion(memory: Memory) -> Opinion:
     said = memory.metadata
     profile = said.get("profile") or {}
     why = memory.closed.why if memory.closed and memory.closed.how == "archived" else None
-    later = why.removeprefix(_SUPERSEDED) if why and why.startswith(_SUPERSEDED) else None
+    later = why.removeprefix(SUPERSEDED) if why and why.startswith(SUPERSEDED) else None
     confidence = said.get("confidence")
     return Opinion(
         id=memory.id,
@@ -223,7 +223,7 @@ def forming_operations(
     notes.append(note)
     if forming.supersedes is not None:
         operations.append(Archive((forming.supersedes,)))
-        notes.append(note | {"why": f"{_SUPERSEDED}{id}"})
+        notes.append(note | {"why": f"{SUPERSEDED}{id}"})
     return id, operations, notes
 
 

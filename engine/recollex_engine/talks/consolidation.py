@@ -23,6 +23,7 @@ import numpy as np
 
 from recollex_engine.clock import DAY, from_micros, to_micros
 from recollex_engine.domain.checks import MAX_IDS
+from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.fact_schema import ARCHIVED, OBSERVATION
 from recollex_engine.domain.literals import ENTITY
 from recollex_engine.domain.operations import (
@@ -175,7 +176,8 @@ def _episodes(events: Sequence[Event]) -> Iterator[EpisodeMade]:
             end = from_micros(to_micros(start, "window") + monthrange(year, month)[1] * DAY)
             ids = tuple(event.id for event in part)
             title = _title(start, part)
-            yield EpisodeMade(f"{year}-{month:02}/{ids[0]}"[:1000], title, (start, end), ids)
+            id = f"{year}-{month:02}/{content_id('episode', ids)}"  # an event's id may be erased
+            yield EpisodeMade(id, title, (start, end), ids)
 
 
 def _title(start: datetime, events: Sequence[Event]) -> str:

@@ -37,7 +37,7 @@ def facts_of_turns(
         if not may_state(turn.statement):
             continue
         yield from facts.operations(TriggeredWrite(turn.statement, (turn,), "turn"))
-        note = {"by": GRAMMAR, "why": f"deed, {memory.id}"[:1000]}
+        note = {"by": GRAMMAR, "why": f"deed, {memory.id}"}
         for deed in read_deeds(memory.text, memory.speaker, turn.said_at, month_first):
             value = value_of(deed.value)
             edge = UpsertEdge(

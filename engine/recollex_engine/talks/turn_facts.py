@@ -33,14 +33,12 @@ from recollex_engine.talks.claims import Claim, read_claims
 from recollex_engine.talks.corrections import Correction, KnownFact, find_corrections
 from recollex_engine.talks.write_session import AssessedTurn, TriggeredWrite
 from recollex_engine.text.names import find_names
+from recollex_engine.writing.engine_notes import WRITE_POLICY
 
-BY = "write policy"
-"""Who makes these operations, in the log."""
 RECENT = 6
 """Number of turns in which a correction without a subject finds the fact that it means."""
 NAMES = 10
 """Limit of the participants of an event."""
-_QUOTED = 200  # characters of a turn in a reason
 
 Noted = tuple[Operation, dict[str, str]]
 
@@ -97,7 +95,7 @@ class TurnFacts:
         view: FactView,
         stated: list[tuple[int, str]],
         month_first: bool = False,
-        by: str = BY,
+        by: str = WRITE_POLICY,
     ) -> None:
         self._by = by
         self._view = view
@@ -125,8 +123,7 @@ class TurnFacts:
         turns = [turn for turn in write.turns if may_state(turn.statement)]
         if not turns:
             return
-        quoted = write.statement.text[:_QUOTED]
-        note = {"by": self._by, "why": f"{write.trigger} trigger, {memory}: {quoted}"[:MAX_NAME]}
+        note = {"by": self._by, "why": f"{write.trigger} trigger, {memory}"}
         facts: list[str] = []
         for turn in turns:
             for claim in claims_of(turn.statement):

@@ -1,35 +1,103 @@
-"""Which facts, events and episodes are erased with memories? Those without any other source."""
+"""Which facts, events and episodes are erased with memories? Those without any other source.
 
+A version of a fact is a change of the one before it, made on the evidence that it adds. So a
+version goes with all that it added, what it changed goes with it out of later versions, and the
+version before holds again.
+"""
+
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.fact_schema import OBSERVATION, PARTED_FROM, TARGETS
+from recollex_engine.domain.intervals import OPEN_START
 from recollex_engine.domain.schema import HOLE
 from recollex_engine.domain.surfaces import EVENTS, FACTS, SURFACE
 from recollex_engine.writing.erased_names import SurvivingNames
 
+_COUNTED = re.compile(r"(\w+ \d{4}): [\d,]+ events\b.*", re.DOTALL)
+"""The title of an episode that counts its events, and the participants whom some of them named."""
 ENTITIES = ("upsert_entity", "merge_entity", "split_entity")
 
 Payload = dict[str, Any]
+Sources = frozenset[tuple[str, Any]]
+"""("evidence", a memory) and ("mentions", a mention)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """A value of a field of a fact, and the sources that say it; none if the caller alone does."""
+
+    value: Any
+    sources: Sources
+
+
+_Fields = dict[str, list[_Stated]]
+"""What a version states in each of its fields, the earlier values first."""
+
+
+def _values(payload: Payload) -> Payload:
+    """Return the fields of a fact that a version may change, beside its sources."""
+    start, end = payload["valid"]
+    return {
+        "object": (payload["object"], payload.get("zone")),
+        "start": start,
+        "end": end,
+        **{name: payload.get(name) for name in ("source", "confidence", "uncertainty")},
+    }
+
+
+_UNKNOWN: Payload = {
+    **{"start": OPEN_START, "end": OPEN_END},
+    **dict.fromkeys(("source", "confidence", "uncertainty")),
+}
+"""What a field says if all that said something else is erased; an object says nothing then."""
+
+
+def _with_values(payload: Payload, values: Payload) -> Payload:
+    """Return the record of a fact with other values, without the surface of what it said."""
+    left = {name: payload[name] for name in payload if name not in ("zone", SURFACE)}
+    said, zone = values.pop("object")
+    left["valid"] = [values.pop("start"), values.pop("end")]
+    left["object"] = said
+    for name, value in (values | {"zone": zone}).items():
+        left.pop(name, None)
+        if value is not None:
+            left[name] = value
+    return left
 
 
 class ErasedFacts:
     """The versions of facts and events that an erasure removes; see `erasure_plan`.
 
-    `decide` adds to ``counts``, and gives ``names`` the names that stay.
+    `decide` adds to ``counts``, and gives ``names`` the names that stay. ``caused``: whether the
+    note of a record says that an erased memory caused it.
     """
 
-    def __init__(self, everything: bool, counts: Any, names: SurvivingNames) -> None:
+    def __init__(
+        self,
+        everything: bool,
+        counts: Any,
+        names: SurvivingNames,
+        caused: Callable[[Payload], bool],
+    ) -> None:
         self._everything = everything
         self._counts = counts
         self._names = names
+        self._caused = caused
         self._records: list[tuple[str, Payload]] = []
         self._gone_records: set[int] = set()  # places in `_records`
         self._gone: dict[str, set[int]] = {"fact": set(), "event": set()}  # versions
         self._before: dict[str, dict[int, int | None]] = {"fact": {}, "event": {}}
+        self._open: dict[str, dict[str, int]] = {"fact": {}, "event": {}}  # by id, in what is left
+        self._id_of: dict[str, dict[int, str]] = {"fact": {}, "event": {}}
         self._alive: dict[str, set[str]] = {"fact": set(), "event": set()}  # ids
         self._next = {"fact": 0, "event": 0}
         self.ids: set[tuple[str, str]] = set()  # ("fact" or "event", id) of what is erased whole
+        self._changed_values: dict[int, Payload] = {}  # of versions of facts that stay
+        self._resaid: dict[str, set[int]] = {"fact": set(), "event": set()}  # versions
         self._gone_memory: Callable[[int], bool] = lambda memory: False
         self._gone_mention: Callable[[str], bool] = lambda mention: False
 
@@ -43,45 +111,131 @@ class ErasedFacts:
     ) -> None:
         """Decide about every record that was read."""
         self._gone_memory, self._gone_mention = gone_memory, gone_mention
-        self._decide("fact", FACTS)
+        self._decide_facts()
         self._decide("event", EVENTS[:1], EVENTS)
         self._decide("event", EVENTS[1:], EVENTS)
         self.ids -= {(what, id) for what, alive in self._alive.items() for id in alive}
+        version = -1
         for place, (kind, payload) in enumerate(self._records):
-            if place not in self._gone_records and HOLE not in self._changed(kind, payload):
-                self._keep_names(payload)
+            version += kind in FACTS
+            if place in self._gone_records or kind in ENTITIES[1:]:
+                continue
+            left = self._changed(kind, payload)
+            if kind in FACTS and version in self._changed_values:
+                left = _with_values(left, dict(self._changed_values[version]))
+            if HOLE not in left:
+                self._keep_names(left)
         self._records = []
 
-    def _decide(self, what: str, kinds: tuple[str, ...], all_kinds: tuple[str, ...] = ()) -> None:
+    def _decide_facts(self) -> None:
+        """Find the versions of facts to erase, and what the others say without them."""
+        fields: dict[int, tuple[_Fields, Sources]] = {}
+        records = [
+            (place, kind, payload)
+            for place, (kind, payload) in enumerate(self._records)
+            if kind in FACTS
+        ]
+        for version, (place, kind, payload) in enumerate(records):
+            if HOLE in payload:
+                self._take("fact", version, place, payload)
+                continue
+            sources = self._sources(payload)
+            stated = {name: [_Stated(said, sources)] for name, said in _values(payload).items()}
+            new = sources
+            before = payload.get("previous")
+            if kind == "retro_correct" and before is not None:
+                if before in fields:
+                    stated, new = self._after(*fields[before], payload, sources)
+                elif HOLE not in (earlier := records[before][2]):
+                    whole = self._sources(earlier)
+                    first = {n: [_Stated(said, whole)] for n, said in _values(earlier).items()}
+                    stated, new = self._after(first, whole, payload, sources)
+                fields[version] = stated, sources
+            gone = self._everything or self._caused(payload)
+            if gone or self._is_lost(sources) or self._is_lost(new):
+                self._take("fact", version, place, payload)
+                continue
+            left = self._left_values(stated)
+            if left is None:
+                self._take("fact", version, place, payload)
+                continue
+            if left != {name: said[-1].value for name, said in stated.items()}:
+                self._changed_values[version] = left
+            self._alive["fact"].add(payload["id"])
+
+    def _after(
+        self, fields: _Fields, before: Sources, payload: Payload, sources: Sources
+    ) -> tuple[_Fields, Sources]:
+        """Return what a correction states after a version with ``fields``, and what it adds.
+
+        A correction that changes nothing but the sources says the same again.
+        """
+        new = sources - before
+        values = _values(payload)
+        again = all(values[name] == said[-1].value for name, said in fields.items())
+        stated: _Fields = {}
+        for name, said in fields.items():
+            last = said[-1]
+            if again and last.sources:
+                stated[name] = [*said[:-1], _Stated(last.value, last.sources | new)]
+            elif values[name] == last.value:
+                stated[name] = said
+            else:
+                stated[name] = [*said, _Stated(values[name], new or sources)]
+        return stated, new
+
+    def _left_values(self, stated: _Fields) -> Payload | None:
+        """Return the last values that something left says; None if there is no object."""
+        left = dict(_UNKNOWN)
+        for name, said in stated.items():
+            kept = [each.value for each in said if not self._is_lost(each.sources)]
+            if kept:
+                left[name] = kept[-1]
+        return left if "object" in left else None
+
+    def _sources(self, payload: Payload) -> Sources:
+        return frozenset(
+            (name, each) for name in ("evidence", "mentions") for each in payload.get(name, ())
+        )
+
+    def _is_lost(self, sources: Sources) -> bool:
+        """Return whether there are sources, and all of them are erased."""
+        return bool(sources) and all(
+            self._gone_memory(each) if name == "evidence" else self._gone_mention(each)
+            for name, each in sources
+        )
+
+    def _take(self, what: str, version: int, place: int, payload: Payload) -> None:
+        """Erase a version."""
+        self._gone_records.add(place)
+        self._gone[what].add(version)
+        self._before[what][version] = payload.get("previous")
+        if HOLE not in payload:
+            setattr(self._counts, f"{what}s", getattr(self._counts, f"{what}s") + 1)
+            self.ids.add((what, payload["id"]))
+
+    def _decide(self, what: str, kinds: tuple[str, ...], all_kinds: tuple[str, ...]) -> None:
         """Find the versions of ``kinds`` to erase, among those of ``all_kinds``."""
         version = -1
         for place, (kind, payload) in enumerate(self._records):
-            version += kind in (all_kinds or kinds)
+            version += kind in all_kinds
             if kind not in kinds:
                 continue
-            if HOLE not in payload and not self._loses_all(kind, payload):
+            if HOLE in payload or self._everything or self._loses_all(payload):
+                self._take(what, version, place, payload)
+            else:
                 self._alive[what].add(payload["id"])
-                continue
-            self._gone_records.add(place)
-            self._gone[what].add(version)
-            self._before[what][version] = payload.get("previous")
-            if HOLE not in payload:
-                setattr(self._counts, f"{what}s", getattr(self._counts, f"{what}s") + 1)
-                self.ids.add((what, payload["id"]))
 
-    def _loses_all(self, kind: str, payload: Payload) -> bool:
-        """Return whether all sources of a fact or event are erased; of an observation, any."""
-        if self._everything:
-            return True
-        if kind in FACTS:
-            lost = [*map(self._gone_memory, payload.get("evidence", ()))]
-            lost += map(self._gone_mention, payload.get("mentions", ()))
-        else:
-            sources = ("includes_fact", "mentioned_in", "aggregates")
-            lost = [self._loses_edge(*edge[:2]) for edge in payload["edges"] if edge[0] in sources]
+    def _loses_all(self, payload: Payload) -> bool:
+        """Return whether all sources of an event are erased, or what caused it.
+
+        Of an observation, any source.
+        """
+        sources = ("includes_fact", "mentioned_in", "aggregates")
+        lost = [self._loses_edge(*edge[:2]) for edge in payload["edges"] if edge[0] in sources]
         if payload.get("status") == OBSERVATION:
             return any(lost)
-        return bool(lost) and all(lost)
+        return (bool(lost) and all(lost)) or self._caused(payload)
 
     def _loses_edge(self, relation: str, target: Any) -> bool:
         if relation == "mentioned_in":
@@ -91,7 +245,7 @@ class ErasedFacts:
 
     def _keep_names(self, payload: Payload) -> None:
         self._names.keep(payload.get("names", ()))
-        parts = ("entity", "source", "subject", "target", PARTED_FROM)
+        parts = ("entity", "subject", "target")
         called = [payload.get(name) for name in parts]
         called.append(payload.get("object", {}).get("entity"))
         called += [target for _, target, _ in payload.get("edges", ())]
@@ -104,50 +258,81 @@ class ErasedFacts:
 
     def left(self, kind: str, payload: Payload) -> Payload:
         """Return what is left of the next record, in order, without the names of an erased one."""
+        if kind == "archive_edge" and HOLE not in payload:
+            closes = self._closed_now("fact", payload["closes"], self._caused(payload))
+            return hole(payload) if closes is None else payload | {"closes": closes}
         what = "fact" if kind in FACTS else "event" if kind in EVENTS else None
         if what is None:
             return self._changed(kind, payload)
         version = self._next[what]
         self._next[what] += 1
-        closes, previous = payload.get("closes"), payload.get("previous")
+        previous, closes = payload.get("previous"), payload.get("closes")
         while previous in self._gone[what]:
             previous = self._before[what][previous]
         left: Payload
         if version in self._gone[what]:
-            left = {HOLE: True} | ({"by": payload["by"]} if "by" in payload else {})
+            left = hole(payload)
+            closes = self._closed_now(what, closes, HOLE not in payload)
         else:
             left = self._changed(kind, payload)
+            resaid = left.get("summary") != payload.get("summary")
+            if what == "fact" and version in self._changed_values:
+                left, resaid = _with_values(left, dict(self._changed_values[version])), True
+            if resaid:
+                self._resaid[what].add(version)
             left = {name: left[name] for name in left if name not in ("closes", "previous")}
+            closes = self._open[what].get(payload["id"])
+            self._open[what][payload["id"]] = version
+            self._id_of[what][version] = payload["id"]
         if previous is not None:
             left["previous"] = previous
-        if closes is not None and closes not in self._gone[what]:
+        if closes is not None:
             left["closes"] = closes
         return left
+
+    def _closed_now(self, what: str, version: int | None, undone: bool) -> int | None:
+        """Return the version that a record closes in what is left; None if none.
+
+        ``undone``: the record is erased with what caused it, so the version before holds again.
+        """
+        while version in self._gone[what]:
+            version = self._before[what][version]
+        if version is None or undone:
+            return None
+        return self._open[what].pop(self._id_of[what][version], None)
 
     def _changed(self, kind: str, payload: Payload) -> Payload:
         """Return a record that stays, without its erased sources and edges.
 
-        If all of a record of an entity, a link or the end of a fact is erased, only who made it is
-        left.
+        If all of a record of an entity or a link is erased, only who made it is left.
         """
         if HOLE in payload:
             return payload
-        if kind in ENTITIES:
+        if kind == "upsert_entity":
             gone = self._everything
-        elif kind == "archive_edge":
-            gone = payload["closes"] in self._gone["fact"]
+        elif kind in ENTITIES:
+            return self._left_of_merge(payload)
         elif kind == SURFACE and payload["of"] == "entity":
             gone = self._everything or not self._names.is_kept(payload["name"], payload["version"])
         elif kind == SURFACE:
-            gone = payload["version"] in self._gone[payload["of"]]
+            gone = payload["version"] in self._gone[payload["of"]] | self._resaid[payload["of"]]
         elif kind == "link":
             gone = self._everything or payload["source"] not in self._alive["event"]
             gone = gone or self._loses_edge(payload["relation"], payload["target"])
         else:
             return self._without_sources(kind, payload)
-        return (
-            {HOLE: True} | ({"by": payload["by"]} if "by" in payload else {}) if gone else payload
-        )
+        return hole(payload) if gone else payload
+
+    def _left_of_merge(self, payload: Payload) -> Payload:
+        """Return a merge or split if something else names its entities, by names that stay."""
+        left = payload
+        for name in ("source", "target", PARTED_FROM):
+            if name in payload:
+                called = self._names.called(*payload[name])
+                if self._everything or called is None:
+                    return hole(payload)
+                left = left | {name: [called, payload[name][1]]}
+        return left
 
     def _without_sources(self, kind: str, payload: Payload) -> Payload:
         left = payload
@@ -159,4 +344,12 @@ class ErasedFacts:
             kept = [edge for edge in payload["edges"] if not self._loses_edge(*edge[:2])]
             if len(kept) < len(payload["edges"]):
                 left = left | {"edges": kept}
+                if counted := _COUNTED.fullmatch(payload["summary"]):
+                    left = {name: left[name] for name in left if name != SURFACE}
+                    left["summary"] = counted[1]
         return left
+
+
+def hole(payload: Payload) -> Payload:
+    """Return what is left of a record that is erased: who made it."""
+    return {HOLE: True} | ({"by": payload["by"]} if "by" in payload else {})

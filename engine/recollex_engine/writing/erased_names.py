@@ -40,6 +40,13 @@ class SurvivingNames:
         """Return whether a name of an entity stays; only after all records were read."""
         return (fold_name(surface), entity) in self._kept
 
+    def called(self, surface: str, entity: int) -> str | None:
+        """Return a name of an entity that stays, this one if it does; None if there is none."""
+        if self.is_kept(surface, entity):
+            return surface
+        known = self._known.get(entity, ())
+        return next((name for name, folded in known if (folded, entity) in self._kept), None)
+
     def name(
         self, entities: Iterable[int], names: Iterable[Name], text: str, speaker: str | None
     ) -> None:

@@ -5,7 +5,13 @@ count from them. A word stays if a memory that is not erased has it; a name stay
 fact, event or entity may use it. A fact or event is erased with its last source. The sources of a
 fact are its evidence and the documents of its mentions, those of an event its facts and mentions,
 those of an episode its events. If some sources stay, the others are removed from the record. An
-observation is erased with its first source.
+observation is erased with its first source. `domain.record_fields` says of each field of a record
+whether it goes with what the record is about.
+
+What an erased memory caused goes with it, and what was before holds again: versions of facts (see
+`erased_facts`), events of turns, and what the comparison of facts or a later opinion did to earlier
+ones, which their notes name (`engine_notes`). What a model said of an erased fact goes out of the
+metadata of later ones.
 
 Two things are removed from records that stay, because they could confirm a guess at what was
 erased: semantic links to erased memories, and checksums of batches of vectors with erased rows.
@@ -18,12 +24,18 @@ from typing import Any
 import numpy as np
 import orjson
 
+from recollex_engine.domain.record_fields import STAYS
 from recollex_engine.domain.schema import (
     CALLED,
     CLOSING,
+    DRAWN,
     ERASE,
+    FORM,
     HOLE,
+    MADE_BY,
+    OPINION,
     PLACEHOLDER,
+    RELATIONS,
     RETAINING,
     THINK,
 )
@@ -31,7 +43,8 @@ from recollex_engine.domain.settings import RECOUNT, REEMBED
 from recollex_engine.domain.surfaces import EVENTS, FACTS
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
-from recollex_engine.writing.erased_facts import ErasedFacts
+from recollex_engine.writing.engine_notes import SUPERSEDED, names_one_of, supersedes
+from recollex_engine.writing.erased_facts import ErasedFacts, hole
 from recollex_engine.writing.erased_names import SurvivingNames
 
 Payload = dict[str, Any]
@@ -89,10 +102,11 @@ class Numbers:
 class _Read:
     """What `ErasurePlan.read` gathers from the records that stay."""
 
+    ids: set[str] = field(default_factory=set)  # of erased memories
+    opinions: set[int] = field(default_factory=set)  # ordinals of those that stay
     words: set[int] = field(default_factory=set)
     texts: dict[str, list[str]] = field(default_factory=dict)  # of documents with erased memories
     rows: list[tuple[int, int]] = field(default_factory=list)  # rows [first, end) to erase
-    ids: set[tuple[str, str]] = field(default_factory=set)  # of erased memories
 
 
 class ErasurePlan:
@@ -108,8 +122,11 @@ class ErasurePlan:
         self.rows = np.empty((0, 2), np.int64)
         self._read = _Read()
         self._names = SurvivingNames()
-        self._facts = ErasedFacts(erasing.everything, self.counts, self._names)
+        self._facts = ErasedFacts(erasing.everything, self.counts, self._names, self._caused)
         self._numbers = Numbers()
+        self._thoughts: set[str] = set()  # those that stay
+        self._ended: dict[int, int] = {}  # memories that lose the end of their valid time
+        self._opened: set[int] = set()  # memories whose archiving is erased
 
     def read(self, operations: Iterable[Operation]) -> None:
         """Read every operation of the log, in order."""
@@ -131,10 +148,14 @@ class ErasurePlan:
     @property
     def ids(self) -> set[tuple[str, str]]:
         """What is erased: ("memory", "fact" or "event", its id)."""
-        return self._read.ids | self._facts.ids
+        return {("memory", id) for id in self._read.ids} | self._facts.ids
 
     def _gone_memory(self, memory: int) -> bool:
         return self.erasing.everything or memory in self.erasing.memories
+
+    def _caused(self, payload: Payload) -> bool:
+        """Return whether the engine made a record because of an erased memory."""
+        return names_one_of(payload, self._read.ids)
 
     def _gone_mention(self, mention: str) -> bool:
         """Return whether a mention quotes only what was erased."""
@@ -148,12 +169,14 @@ class ErasurePlan:
             count = payload[HOLE] if HOLE in payload else len(payload["terms"])
             self._read.rows.append((numbers.rows, numbers.rows + count))
             if HOLE not in payload:
-                self._read.ids.add(("memory", payload["id"]))
+                self._read.ids.add(payload["id"])
                 self.counts.memories += 1
                 self.counts.passages += count
             return
         if HOLE in payload:
             return
+        if payload.get("network") == OPINION:
+            self._read.opinions.add(numbers.memories)
         for terms in payload["terms"]:
             self._read.words.update(terms)
         if (document := payload.get("document")) in self.erasing.documents:
@@ -171,12 +194,19 @@ class ErasurePlan:
 
     def left(self, kind: str, payload: Payload) -> Payload:
         """Return what is left of the next record's payload; all of it if nothing is erased."""
+        left = self._left(kind, payload)
+        if self.erasing.everything and HOLE not in left:
+            stays = STAYS.get(kind, ())
+            left = {name: value for name, value in left.items() if name in stays}
+        return left
+
+    def _left(self, kind: str, payload: Payload) -> Payload:
         numbers = self._numbers
         if kind in RETAINING:
             if HOLE in payload or self._gone_memory(numbers.memories):
                 left = self._left_of_memory(payload)
             else:
-                left = self._without_links(payload)
+                left = self._without_causes(self._without_links(payload))
                 if "vectors" in payload:
                     left = left | {"vectors": self._sums(payload["vectors"])}
         elif kind == ERASE:
@@ -195,9 +225,9 @@ class ErasurePlan:
             first, end, sha256 = self._batch(payload["first"], payload["end"], payload["sha256"])
             left = payload | {"first": first, "end": end, "sha256": sha256}
         elif kind in CLOSING:
-            left = self._left_of_closing(payload)
-        elif kind == THINK and any(map(self._gone_memory, payload.get("shown", ()))):
-            left = self._hole(payload)
+            left = self._left_of_closing(kind, payload)
+        elif kind in (THINK, FORM) and HOLE not in payload:
+            left = self._left_of_thought(kind, payload)
         else:
             left = self._facts.left(kind, payload)
             if HOLE in left:
@@ -240,17 +270,58 @@ class ErasurePlan:
         left = {name: value for name, value in payload.items() if name != "links"}
         return left | {"links": kept} if kept else left
 
-    def _left_of_closing(self, payload: Payload) -> Payload:
+    def _without_causes(self, payload: Payload) -> Payload:
+        """Return the record of a memory that stays, without what erased ones caused or quote."""
+        number, left = self._numbers.memories, payload
+        previous = payload.get("previous", -1)
+        if previous in self._opened and "replaces" not in payload:
+            left = left | {"replaces": previous}
+        end = payload.get("valid_until")
+        ended = bool(end is not None and self._ended.get(previous) == end)
+        why = payload.get("why")
+        if self._caused(payload):
+            left = {name: value for name, value in left.items() if name != "why"}
+            ended |= str(why).startswith(SUPERSEDED)
+        if end is not None and ended:
+            self._ended[number] = end
+            left = {name: value for name, value in left.items() if name != "valid_until"}
+        metadata = payload.get("metadata", {})
+        if DRAWN in metadata and isinstance(related := metadata.get(RELATIONS), list):
+            kept = [each for each in related if not self._is_erased(each)]
+            if len(kept) < len(related):
+                others = {name: metadata[name] for name in metadata if name != RELATIONS}
+                left = left | {"metadata": others | ({RELATIONS: kept} if kept else {})}
+        made_by = metadata.get(MADE_BY)
+        thought = made_by.get("thought") if isinstance(made_by, dict) else None
+        if why is not None and payload.get("by") == THINK and thought not in self._thoughts:
+            left = {name: value for name, value in left.items() if name != "why"}
+        return left
+
+    def _is_erased(self, relation: Any) -> bool:
+        return isinstance(relation, dict) and relation.get("known") in self._read.ids
+
+    def _left_of_closing(self, kind: str, payload: Payload) -> Payload:
         memories = payload.get("memories", ())
         kept = [memory for memory in memories if not self._gone_memory(memory)]
+        caused = self._caused(payload) or (
+            self._read.opinions.issuperset(kept) and supersedes(payload, self._read.ids)
+        )
+        if kind == "archive" and caused:
+            self._opened.update(kept)
+            return hole(payload)
         if len(kept) == len(memories):
             return payload
-        if kept:
-            return payload | {"memories": kept}
-        return self._hole(payload)
+        return payload | {"memories": kept} if kept else hole(payload)
 
-    def _hole(self, payload: Payload) -> Payload:
-        return {HOLE: True} | ({"by": payload["by"]} if "by" in payload else {})
+    def _left_of_thought(self, kind: str, payload: Payload) -> Payload:
+        """Return a thought, unless a memory that it was shown is erased; and what says more of it.
+
+        The reason of a `form` was the question, in earlier versions.
+        """
+        if kind == THINK and not any(map(self._gone_memory, payload["shown"])):
+            self._thoughts.add(payload["thought"])
+        is_kept = payload["thought"] in self._thoughts and not self.erasing.everything
+        return payload if is_kept else hole(payload)
 
     def _sums(self, said: Payload) -> Payload:
         first = self._numbers.rows

@@ -174,7 +174,7 @@ class FactDraft:
         self._staging.record(THINK, think_record(self.columns, operation, self.agent))
 
     def _form(self, operation: Form) -> None:
-        self._staging.record(FORM, form_record(operation, self.memory))
+        self._staging.record(FORM, form_record(self.columns, operation, self.memory))
 
     def _check_unchanged(self, id: str) -> None:
         if id in self._memories:

@@ -1,0 +1,45 @@
+"""Which memory caused a change that the engine made? The one that the note of its record names.
+
+A note that the engine composes has the name of a rule, and at most the id of the memory that caused
+the change, at its end. It quotes nothing: the record of a correction stays when the memory that
+it speaks of is erased. ::
+
+    event trigger, ID    deed, ID    same as ID    refined by ID    superseded by ID
+
+Earlier versions quoted the turn after its id ("event trigger, ID: Ann: I moved.").
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from recollex_engine.writing.drawn_facts import EXTRACTION, GRAMMAR
+
+WRITE_POLICY = "write policy"
+"""Who records the facts and events of the turns that a write policy chose."""
+SUPERSEDED = "superseded by "
+"""Why a later opinion archives an opinion; its id follows."""
+
+_AUTHORS = (WRITE_POLICY, GRAMMAR, EXTRACTION)
+_RULE = re.compile(r"\w+ trigger, |deed, |same as |refined by |superseded by |[\w.-]+: \w+ ")
+
+
+def names_one_of(payload: Mapping[str, Any], ids: Collection[str]) -> bool:
+    """Return whether the note of a record is the engine's, and names one of these ids."""
+    why = payload.get("why")
+    if not ids or why is None or payload.get("by") not in _AUTHORS:
+        return False
+    rule = _RULE.match(why)
+    if rule is None:
+        return False
+    named = why[rule.end() :]
+    if named in ids:
+        return True
+    ends = [match.start() for match in re.finditer(": ", named)]
+    return any(named[:end] in ids for end in ends)
+
+
+def supersedes(payload: Mapping[str, Any], ids: Collection[str]) -> bool:
+    """Return whether a record archives an opinion because one of these ids superseded it."""
+    why = payload.get("why") or ""
+    return why.startswith(SUPERSEDED) and why.removeprefix(SUPERSEDED) in ids
