@@ -315,3 +315,57 @@ def test_over_asyncio(tmp_path: Path) -> None:
             await alice.sessions.end("d")
 
     asyncio.run(main())
+
+
+# -- what is erased or forgotten -------------------------------------------------------------------
+
+
+def forget_in_a_transaction(alice: recollex.Agent) -> None:
+    with alice.transaction() as transaction:
+        transaction.forget("t0")
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda alice: alice.erase(everything=True, by="ben", why="asked"),
+        lambda alice: alice.erase(document_id="d", by="ben", why="asked"),
+        lambda alice: alice.erase("t0", by="ben", why="asked"),
+        lambda alice: alice.forget(document_id="d"),
+        lambda alice: alice.forget("t0"),
+        forget_in_a_transaction,
+    ],
+)
+def test_a_talk_forgets_what_was_erased_or_forgotten(alice: recollex.Agent, take: Any) -> None:
+    """No later write brings back a turn that waited, or one that was written."""
+    for document, first, home, name in (("d", 0, "Bergen", "Zanzibar"), ("o", 5, "Rome", "Ada")):
+        said = [f"I moved to {home} in March.", f"I grew up by the sea near {name} with Eve."]
+        found = alice.retain_dialogue(turns(said, first), document_id=document, policy=POLICY)
+        assert [id is not None for id in found] == [True, False]
+    take(alice)
+    assert alice.sessions.short_term("d") == [] == alice.sessions.working("d")
+    assert alice.sessions.end("d") == []
+    alice.retain_dialogue(turns(["Lovely weather, is it not?"], 9), document_id="d", policy=POLICY)
+    alice.sessions.recall("Who grew up by the sea near Zanzibar?", document_id="d")
+    alice.sessions.end("d")
+    assert not [each for each in alice.list() if "Zanzibar" in each.text]
+    others = [turn.text for turn in alice.sessions.working("o")]
+    assert others == [] if not alice.list() else len(others) == 1
+
+
+def test_a_talk_that_has_written_nothing_forgets_too(alice: recollex.Agent) -> None:
+    given = turns(["I grew up by the sea in Zanzibar with Eve."])
+    alice.retain_dialogue(given, document_id="d", policy=recollex.WritePolicy(keep=0.99))
+    assert alice.erase(everything=True, by="ben", why="asked", preview=True).memories == 0
+    assert len(alice.sessions.working("d")) == 1
+    alice.erase(document_id="d", by="ben", why="asked")
+    assert alice.sessions.working("d") == []
+
+
+def test_a_memory_that_the_policy_forgets_ends_no_talk(alice: recollex.Agent, clock: Clock) -> None:
+    policy = recollex.WritePolicy(emails="expire", sensitive_for=timedelta(hours=1))
+    said = ["I moved to Bergen, my mail is ann@example.org.", "I grew up by the sea with Eve."]
+    alice.retain_dialogue(turns(said), document_id="d", policy=policy)
+    clock.now += timedelta(days=1)
+    assert len(alice.sessions.forget_expired()) == 1
+    assert len(alice.sessions.working("d")) == 1

@@ -14,7 +14,7 @@ from recollex_engine.models.embedder import Progress
 from recollex_engine.recall.recall import Recall
 from recollex_engine.talks import sessions
 from recollex_engine.talks.write_policy import WritePolicy
-from recollex_engine.talks.write_session import AssessedTurn
+from recollex_engine.talks.write_session import AssessedTurn, check_metadata_free
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class Sessions:
             )
         heard = list(statements)
         for place, statement in enumerate(heard):
-            sessions.check_metadata_free(statement, f"turns[{place}]")
+            check_metadata_free(statement, f"turns[{place}]")
         if self._on_heard is not None:
             self._on_heard()
         return self._sessions.write(document_id, heard, policy, recorded_at, progress)

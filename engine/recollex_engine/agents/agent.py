@@ -1,6 +1,6 @@
 """How is one agent's memory written? Retained, corrected, forgotten, in transactions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from recollex_engine.agents.erasing import erasing_of, select
+from recollex_engine.agents.heard_talks import forgotten_with, none_written
 from recollex_engine.agents.opened_agent import OpenedAgent
 from recollex_engine.clock import check_recorded_at, from_micros
 from recollex_engine.domain.act import RETAIN, Act, note
@@ -36,7 +37,7 @@ from recollex_engine.writing.recording import add_surfaces, record_operations, r
 from recollex_engine.writing.recounting import count_memories, recount_with
 from recollex_engine.writing.reembedding import alone_in
 from recollex_engine.writing.retention import confirmed, to_erase
-from recollex_engine.writing.taking_away import of_filter, of_ids
+from recollex_engine.writing.taking_away import FORGET, Choice, of_filter, of_ids
 from recollex_engine.writing.write_context import WriteContext
 from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
 
@@ -140,35 +141,50 @@ class Agent(OpenedAgent):
             return 0
         if not self.folder.exists():
             raise UnknownIdError(ids[0], self.name)
-        choose = of_ids(ids, act.kind, self.name)
-        return self.settled(lambda writer: writer.take_away(act, choose, recorded_at))
+        return self._take_away(act, of_ids(ids, act.kind, self.name), (), recorded_at)
 
     def take_away_those(self, act: Act, wanted: Filter, recorded_at: int | None = None) -> int:
         """Do so with the open memories that pass a filter; return how many."""
         self.files.check_writable()
         if not self.folder.exists():
             return 0
-        return self.settled(lambda writer: writer.take_away(act, of_filter(wanted), recorded_at))
+        return self._take_away(act, of_filter(wanted), wanted.documents, recorded_at)
+
+    def _take_away(
+        self, act: Act, choose: Choice, documents: Collection[str], recorded_at: int | None
+    ) -> int:
+        """Do so with what ``choose`` returns; the talks of ``documents`` forget, too."""
+        with none_written(self.heard if act.kind == FORGET else (), documents) as heard:
+            chosen = heard.taking(choose)
+            return self.settled(lambda writer: writer.take_away(act, chosen, recorded_at))
 
     def erase(self, selection: Selection, note: dict[str, str], preview: bool = False) -> Erasure:
         """Erase memories from every file of the agent; ``preview`` only counts them.
 
-        ``note``: who does it, and why. Later calls wait meanwhile; recalls go on. Raises
-        `LockedError` while another process moves the agent to another model. Cost: that of a
-        rebuild, 50 us for a memory.
+        ``note``: who does it, and why. Recalls go on meanwhile. Raises `LockedError` while another
+        process moves the agent to another model. Cost: that of a rebuild, 50 us for a memory.
         """
         self.files.check_writable()
         if not self.folder.exists():
             if selection.ids:
                 raise UnknownIdError(selection.ids[0], self.name)
+            with none_written(() if preview else self.heard, selection.filter.documents) as heard:
+                heard.forget(None if selection.everything else ())
             return Erasure(**asdict(Counts()))
-        return self.erase_chosen(lambda view: select(view, selection, self.name), note, preview)
+        chosen = partial(select, selection=selection, agent=self.name)
+        return self.erase_chosen(chosen, note, preview, selection.filter.documents)
 
     def erase_chosen(
-        self, choose: Callable[[View], Erasing], note: dict[str, str], preview: bool = False
+        self,
+        choose: Callable[[View], Erasing],
+        note: dict[str, str],
+        preview: bool = False,
+        documents: Collection[str] = (),
     ) -> Erasure:
         """Erase what ``choose`` returns for the view of now; see `erase`. The agent exists."""
-        return self.settled(lambda writer: self._erase_once(writer, choose, note, preview))
+        with none_written(() if preview else self.heard, documents) as heard:
+            chosen = heard.erasing(choose)
+            return self.settled(lambda writer: self._erase_once(writer, chosen, note, preview))
 
     def _erase_once(
         self,
@@ -285,9 +301,11 @@ class Agent(OpenedAgent):
                     self._write_context(self.embedder, recorded_at).check_recorded_at()
             except InputError as error:
                 raise OperationError(where[0], error) if where else error from None
-        return self._write(
-            lambda context: record_operations(context, operations, notes, where), recorded_at
-        )
+
+        with forgotten_with(self.heard, operations, self.view):
+            return self._write(
+                lambda context: record_operations(context, operations, notes, where), recorded_at
+            )
 
     def add_surfaces(self, progress: Progress | None = None) -> int:
         """Record the surfaces of facts, events and episodes that have none; return how many."""

@@ -5,8 +5,10 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+from weakref import WeakSet
 
 from recollex_engine.agents.agent_files import AgentFiles
+from recollex_engine.agents.heard_talks import HeardTalks
 from recollex_engine.agents.log_head import end_of
 from recollex_engine.agents.open_agents import OpenAgents
 from recollex_engine.agents.readable_agent import ReadableAgent
@@ -43,6 +45,7 @@ class OpenedAgent(ReadableAgent):
     ) -> None:
         super().__init__(name, folder, context)
         self.journal: AccessJournal = AccessJournal(folder / ACCESSES)
+        self.heard: WeakSet[HeardTalks] = WeakSet()
         self._open_agents = opened
         self.files: AgentFiles = AgentFiles(
             name, folder, context, key, partial(opened.add, self), opened.make_room

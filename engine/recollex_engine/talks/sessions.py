@@ -7,7 +7,7 @@ metadata say why they were written.
 
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine import fork
+from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import OPEN_END
 from recollex_engine.dates.locales import puts_month_first
@@ -23,7 +24,7 @@ from recollex_engine.domain.act import Act
 from recollex_engine.domain.memory_operations import Retain
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import passages_to_embed
-from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.errors import UnknownIdError
 from recollex_engine.models.embedder import Progress, embed_all
 from recollex_engine.ranking.arms import semantic
 from recollex_engine.recall.memory import read_memories
@@ -40,8 +41,14 @@ from recollex_engine.talks.turn_facts import (
     stated_in,
 )
 from recollex_engine.talks.write_policy import WritePolicy
-from recollex_engine.talks.write_session import AssessedTurn, TriggeredWrite, WriteSession
+from recollex_engine.talks.write_session import (
+    AssessedTurn,
+    TriggeredWrite,
+    WriteSession,
+    described,
+)
 from recollex_engine.text.names import find_names
+from recollex_engine.writing.engine_notes import WRITE_POLICY
 
 TALKS = 64
 """Limit of the talks whose tiers are kept. Beyond it the talk that was heard longest ago is dropped
@@ -59,25 +66,40 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass
 class Talk:
-    """A session and its policy."""
+    """A session and its policy; ``is_new``: what it had heard before was erased or forgotten."""
 
     policy: WritePolicy
     session: WriteSession
+    is_new: bool = False
 
 
 class Sessions:
-    """The talks of one agent that are under a policy, by document id.
-
-    Threads: any number; a lock serves one at a time.
-    """
+    """The talks of one agent that are under a policy, by document id. Threads: any number."""
 
     def __init__(self, agent: AgentOrCut) -> None:
         self._agent = agent
         self._talks: OrderedDict[str, Talk] = OrderedDict()
         self._lock = fork.reentrant_lock()
+        self._is_expiring = False
+        if isinstance(agent, Agent):
+            agent.heard.add(self)
 
     def __len__(self) -> int:
         return len(self._talks)
+
+    @property
+    def lock(self) -> Any:
+        """Return what is held while turns are heard and written."""
+        return self._lock
+
+    def forget(self, documents: Collection[str] | None) -> None:
+        """Forget the turns of talks, written or not: those of some documents, for None all.
+
+        The talks begin anew with the next turn. Not done for what `forget_expired` forgets.
+        """
+        for document, talk in self._talks.items():
+            if not self._is_expiring and (documents is None or document in documents):
+                self._talks[document] = Talk(talk.policy, WriteSession(), True)
 
     def talk(self, document: str) -> Talk:
         """Return a talk. Raises `UnknownIdError` for a document that has had no policy."""
@@ -107,7 +129,10 @@ class Sessions:
             if recorded_at is None:
                 self.forget_expired()
             known = self._talks.get(document)
-            talk = Talk(policy, self._begun(document) if known is None else known.session.copy())
+            if known is None or known.is_new:
+                talk = Talk(policy, self._begun(document))
+            else:
+                talk = Talk(policy, known.session.copy())
             now = self._agent.clock() if recorded_at is None else recorded_at
             ids: list[str | None] = [None] * len(statements)
             places: dict[int, int] = {}  # place of a turn in the talk -> place in ``statements``
@@ -192,8 +217,13 @@ class Sessions:
         over = np.flatnonzero(view.open & (ends != OPEN_END) & (ends <= now))
         kept = read_memories(view, over.tolist())
         ids = [memory.id for memory in kept if "write_sensitive" in memory.metadata]
-        act = Act("forget", "write policy", "a sensitive turn, kept for a short time")
-        self._agent.writable().take_away(act, ids, recorded_at)
+        act = Act("forget", WRITE_POLICY, "a sensitive turn, kept for a short time")
+        with self._lock:
+            self._is_expiring = True
+            try:
+                self._agent.writable().take_away(act, ids, recorded_at)
+            finally:
+                self._is_expiring = False
         return ids
 
     def _hear(
@@ -346,32 +376,6 @@ def same_words(text: str, other: str) -> bool:
     (True, False)
     """
     return _WORD.findall(text.casefold()) == _WORD.findall(other.casefold())
-
-
-def described(write: TriggeredWrite, said: dict[str, Any]) -> Statement:
-    """Return a write's statement, with its trigger and reasons in the metadata."""
-    first = write.turns[0]
-    notes: dict[str, Any] = {"write_trigger": write.trigger}
-    if write.trigger == "event":
-        notes["write_events"] = list(first.events)
-    notes["write_salience"] = round(max(turn.salience for turn in write.turns), 4)
-    sensitive = {
-        kind for turn in write.turns for kind in turn.statement.metadata.get("write_sensitive", [])
-    }
-    if sensitive:
-        notes["write_sensitive"] = sorted(sensitive)
-    statement = write.statement
-    return replace(statement, metadata=statement.metadata | notes | said)
-
-
-def check_metadata_free(statement: Statement, name: str) -> None:
-    """Raise `InputError` if a turn's own metadata uses a key that a policy writes."""
-    taken = [key for key in statement.metadata if key.startswith("write_")]
-    if taken:
-        raise InputError(
-            f"{name}['metadata'] has the key {taken[0]!r}: those that begin with write_ are what a "
-            "policy says of its writes; choose another"
-        )
 
 
 def _noted(write: TriggeredWrite, facts: TurnFacts | None) -> TriggeredWrite:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from recollex_engine.clock import MICROSECOND
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import least
+from recollex_engine.errors import InputError
 from recollex_engine.talks.write_policy import WritePolicy
 
 
@@ -238,3 +239,29 @@ def summary(turns: list[AssessedTurn]) -> Statement:
         source=source,
         trust=trust,
     )
+
+
+def described(write: TriggeredWrite, said: dict[str, Any]) -> Statement:
+    """Return a write's statement, with its trigger and reasons in the metadata."""
+    first = write.turns[0]
+    notes: dict[str, Any] = {"write_trigger": write.trigger}
+    if write.trigger == "event":
+        notes["write_events"] = list(first.events)
+    notes["write_salience"] = round(max(turn.salience for turn in write.turns), 4)
+    sensitive = {
+        kind for turn in write.turns for kind in turn.statement.metadata.get("write_sensitive", [])
+    }
+    if sensitive:
+        notes["write_sensitive"] = sorted(sensitive)
+    statement = write.statement
+    return replace(statement, metadata=statement.metadata | notes | said)
+
+
+def check_metadata_free(statement: Statement, name: str) -> None:
+    """Raise `InputError` if a turn's own metadata uses a key that a policy writes."""
+    taken = [key for key in statement.metadata if key.startswith("write_")]
+    if taken:
+        raise InputError(
+            f"{name}['metadata'] has the key {taken[0]!r}: those that begin with write_ are what a "
+            "policy says of its writes; choose another"
+        )
