@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from recollex_engine.agents.deleting import remove_left_over
 from recollex_engine.agents.erasing import erasing_of, select
 from recollex_engine.agents.heard_talks import forgotten_with, none_written
 from recollex_engine.agents.opened_agent import OpenedAgent
@@ -205,6 +206,7 @@ class Agent(OpenedAgent):
             self.context.accesses.write()
             counts, operation = erase_with(writer, erasing, note)
             self._facts = None
+        remove_left_over(self.folder.parent.parent)
         if operation is None:
             return Erasure(**asdict(counts))
         if was_folded:

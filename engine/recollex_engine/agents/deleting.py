@@ -5,7 +5,7 @@
     .deleted-<number>/   in the store's folder: an agent that is deleted, and not wholly removed
 
 A crash leaves the whole agent, or such a folder, which the next opening of the store for writing
-removes.
+removes, with what killed copies left (`storage.unfinished`).
 """
 
 import contextlib
@@ -16,6 +16,7 @@ from pathlib import Path
 
 from recollex_engine.storage.commit_word import DELETED, CommitWord
 from recollex_engine.storage.disk import flush_folder, store_full
+from recollex_engine.storage.unfinished import remove_unfinished
 from recollex_engine.writing.reembedding import alone_in
 
 LEFT_OVER = ".deleted-"
@@ -44,6 +45,7 @@ def delete_folder(store: Path, folder: Path) -> None:
             raise store_full(error, folder, "delete the agent") from error
         if (target / "COMMIT").exists():
             CommitWord(target / "COMMIT", writable=True).op = DELETED
+    remove_unfinished(store)
     try:
         remove_tree(target)
     except OSError as error:
@@ -61,7 +63,11 @@ def left_over(store: Path) -> list[Path]:
 
 
 def remove_left_over(store: Path) -> None:
-    """Remove them, as far as the disk permits: a later opening goes on."""
+    """Remove them, and what killed copies left, as far as the disk permits.
+
+    Openings for writing do so, and erasures: all of these may hold what is erased.
+    """
+    remove_unfinished(store)
     for folder in left_over(store):
         with contextlib.suppress(OSError):
             remove_tree(folder)

@@ -6,8 +6,6 @@ changed. What it says before the damage can be copied to another store.
 """
 
 import shutil
-import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -35,9 +33,7 @@ from recollex_engine.storage.agent_key import open_key, share_key
 from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import copy_file, flush_folder, system_errors
 from recollex_engine.storage.lock import WriterLock, is_locked
-
-LEFTOVER_SECONDS = 24 * 3600.0
-"""Seconds after which a folder that an interrupted copy left is removed."""
+from recollex_engine.storage.unfinished import INSIDE, left_unfinished, unfinished_folder
 
 Load = Callable[[Settings], Embedder]
 """Loads the model of an agent; called if texts must be embedded again."""
@@ -95,14 +91,13 @@ def examine_store(path: Path, *, repair: bool) -> Diagnosis:
             write_store_file(path)
     if not repair:
         left += found
-    for folder in sorted(path.glob(".new-*")):
-        what = f"{folder} was left by a copy that was interrupted"
-        found.append(what)
-        if repair and folder.stat().st_mtime < time.time() - LEFTOVER_SECONDS:
+    for folder in left_unfinished(path, INSIDE):
+        found.append(f"{folder} was left by a copy that was interrupted")
+        if repair:
             with system_errors(folder):
                 shutil.rmtree(folder)
         else:
-            left.append(f"{what}: it is removed once it is a day old, unless the copy goes on")
+            left.append(f"{found[-1]}: the next opening for writing removes it")
     for folder in left_over(path):
         found.append(f"{folder} was left by a deletion that was interrupted")
         if repair:
@@ -250,19 +245,19 @@ def _mend(opened: _Opened, embedder: Embedder) -> list[str]:
 def _salvage(opened: _Opened, log: _Log, path: Path, load: Load, progress: Progress | None) -> int:
     """Copy the whole part of a damaged log to the store at ``path``, with vectors."""
     folder, settings = opened.folder, log.settings
-    with tempfile.TemporaryDirectory(prefix=".new-", dir=_made(path)) as place:
-        copy = share_key(Path(place), folder)
-        copy_log(folder / LOG, Path(place, LOG), log.end)
+    with unfinished_folder(_made(path), INSIDE) as place:
+        copy = share_key(place, folder)
+        copy_log(folder / LOG, place / LOG, log.end)
         if settings is not None:
             with suppress(FileNotFoundError):
-                copy_file(folder / settings.vectors_file, Path(place, settings.vectors_file))
+                copy_file(folder / settings.vectors_file, place / settings.vectors_file)
 
         def embedder() -> Embedder:
             assert settings is not None
             return _stand_in(settings, load)
 
         try:
-            return replay(Path(place), path, opened.name, embedder, progress, opened.key)
+            return replay(place, path, opened.name, embedder, progress, opened.key)
         finally:
             del copy
 

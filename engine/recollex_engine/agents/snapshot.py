@@ -5,9 +5,8 @@ else is derived. A replay does the same with any log, and with the vectors that 
 missing vectors are embedded again from the texts.
 """
 
-import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -52,8 +51,8 @@ from recollex_engine.storage.disk import (
     flush_tree,
     make_folder,
     permissions,
-    temporary_folder,
 )
+from recollex_engine.storage.unfinished import INSIDE, remove_unfinished, unfinished_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
 from recollex_engine.writing.recounting import first_counts, payload_of
 from recollex_engine.writing.restoration import restore_vectors
@@ -284,9 +283,9 @@ def new_agent(path: Path, name: str) -> Iterator[Path]:
     if target.exists():
         raise InputError(f"{path} has an agent {name!r} already: give another folder, or name")
     create_store(path)
+    remove_unfinished(path)
     make_folder(target.parent, private=True)
-    folder = temporary_folder(path, ".new-")
-    try:
+    with unfinished_folder(path, INSIDE) as folder:
         folder.chmod(permissions(target.parent))
         yield folder
         if any(folder.iterdir()):
@@ -294,9 +293,6 @@ def new_agent(path: Path, name: str) -> Iterator[Path]:
             folder.rename(target)
             flush_folder(target.parent)
             flush_folder(path)  # else it may be in both places after a loss of power
-    finally:
-        with suppress(FileNotFoundError):
-            shutil.rmtree(folder)
 
 
 def copy_log(source: Path, target: Path, end: Position) -> None:

@@ -37,7 +37,12 @@ from recollex_engine.storage.disk import (
     flush_folder,
     make_folder,
     system_errors,
-    temporary_folder,
+)
+from recollex_engine.storage.unfinished import (
+    BESIDE,
+    INSIDE,
+    remove_unfinished,
+    unfinished_folder,
 )
 from recollex_engine.storage.vectors_file import VectorsReader, vectors_header
 
@@ -144,16 +149,13 @@ def _place(path: Path) -> Iterator[Path]:
         return
     with system_errors(path):
         make_folder(path.absolute().parent)
-    place = temporary_folder(path.absolute().parent, f".{path.name}-")
-    try:
+    remove_unfinished(path)
+    with unfinished_folder(path.absolute().parent, BESIDE) as place:
         create_store(place)
         yield place
         flush_folder(place)
         place.rename(path)
         flush_folder(path.absolute().parent)
-    finally:
-        with suppress(FileNotFoundError):
-            rmtree(place)
 
 
 def _restore_agent(
@@ -173,8 +175,7 @@ def _restore_agent(
             _check(record, folder, None)
             del cipher
             return record.end.op
-        whole = temporary_folder(path, ".new-")
-        try:
+        with unfinished_folder(path, INSIDE) as whole:
             cipher = _unlocked(record, whole, key)
             _write(target, record, whole, progress)
             op = _check(record, whole, at)
@@ -182,8 +183,6 @@ def _restore_agent(
                 copy_until(whole, record.settings, record.end.op, op, folder)
             del cipher
             return op
-        finally:
-            rmtree(whole)
 
 
 def _unlocked(record: AgentRecord, folder: Path, key: bytes | None) -> Cipher | None:
