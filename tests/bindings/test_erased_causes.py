@@ -1,17 +1,22 @@
 """What an erased memory caused goes with it, and what was before holds again."""
 
+from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import recollex
 from recollex_engine.writing.engine_notes import names_one_of
 from tests.bindings.extraction_script import extracting, fact, related
+from tests.bindings.test_episodic_extraction import answer, triple
 from tests.bindings.test_fact_comparison import OSLO, read_two, texts, told
+from tests.bindings.thinking_agent import formed, thinking
 from tests.bindings.word_vectors import WordVectors
 from tests.engine.erasure.secret import BY
 from tests.engine.erasure.traces import assert_gone
+from tests.scripted_llm import Step
 
 needs_llm = pytest.mark.skipif(
     find_spec("openai") is None or find_spec("pydantic") is None,
@@ -116,3 +121,72 @@ def test_the_facts_and_events_of_a_turn_go_with_it(tmp_path: Path) -> None:
 )
 def test_a_note_of_the_engine_names_a_memory(by: str, why: str | None, named: bool) -> None:
     assert names_one_of({"by": by, "why": why}, {"m 1"}) is named
+
+
+@needs_llm
+def test_a_fact_of_the_graph_goes_with_any_turn_that_it_was_drawn_from(tmp_path: Path) -> None:
+    drawn = triple("Ben", "left", "Zanzibar", "m1", "m2")
+    script = [answer([], [drawn, triple("Ann", "likes", "tea", "m2")]), answer([], [])]
+    with extracting(tmp_path, script) as (ada, _):
+        turns = [turn("I left Zanzibar.", 0), turn("So did I. I like tea.", 1, "Ann")]
+        first, _ = ada.retain_dialogue(turns, document_id="d")
+        ada.extract(mode="episodic")
+        assert [fact.object for fact in ada.facts.find()] == ["Zanzibar", "tea"]
+        ada.erase(first, **BY)
+        assert [fact.object for fact in ada.facts.find()] == ["tea"]
+        assert ada.verify().ok
+    assert_gone(tmp_path, ["zanzibar"])
+
+
+def test_the_likeness_to_an_erased_name_is_erased(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        ann = store.agent("ann")
+        ann.retain("Ann saw a house.", id="m1")
+        ann.facts.add(
+            "Ann", "saw", "very old and small red brick house near the lane", evidence="m1"
+        )
+        ann.facts.add("Ben", "saw", "very old and small red brick house near the road")
+        [(name, _)] = ann.facts.synonyms("very old and small red brick house near the road")
+        assert name == "very old and small red brick house near the lane"
+        ann.erase("m1", **BY)
+        assert ann.facts.synonyms("very old and small red brick house near the road") == []
+        assert ann.verify().ok
+    assert_gone(tmp_path, ["synonyms"])
+
+
+@needs_llm
+def test_no_opinion_is_formed_of_what_is_erased_meanwhile(tmp_path: Path) -> None:
+    def script(sent: Any) -> Step:
+        if "response_format" not in sent:
+            return Step("It is good [m1].")
+        ada.erase(ids["m2"], **BY)
+        opinion = formed("Zanzibar is good.", evidence=["m1"])
+        return Step({"opinions": [opinion]})
+
+    with thinking(tmp_path, script) as (ada, _, ids):
+        shown = ada.think("Is remote work in Zanzibar good?").shown
+        assert ids["m2"] in {memory.id for memory in shown.values()}
+        ada.opinions.wait()
+        assert [each.text for each in ada.opinions.find()] == ["Remote work is good."]
+        assert not ada.log(op="form")
+    assert_gone(tmp_path, ["zanzibar"])
+
+
+def test_the_title_of_an_episode_forgets_who_took_part_in_an_erased_event(tmp_path: Path) -> None:
+    with recollex.open(tmp_path, embedder=WordVectors()) as store:
+        ann = store.agent("ann")
+        for name, day in (("Zanzibarina", 1), ("Ben", 2), ("Eve", 3)):
+            evidence = ann.retain(f"{name} came.", id=f"id-of-{name}")
+            fact = ann.facts.add(name, "came", "home", evidence=evidence)
+            span = (f"2024-05-0{day}T00:00Z", f"2024-05-0{day}T01:00Z")
+            ann.events.add(
+                f"{name} came.", id=f"{evidence}/event", facts=fact, participants=name, span=span
+            )
+        [made] = ann.events.consolidate(age=timedelta(0), threshold=1.0).episodes
+        assert made.title == "May 2024: 3 events, with Ben (1), Eve (1), Zanzibarina (1)"
+        ann.erase("id-of-Zanzibarina", **BY)
+        assert [(each.title, len(each.events)) for each in ann.events.episodes()] == [
+            ("May 2024", 2)
+        ]
+        assert ann.verify().ok
+    assert_gone(tmp_path, ["zanzibar"])

@@ -14,7 +14,8 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.fact_schema import OBSERVATION, PARTED_FROM, TARGETS
 from recollex_engine.domain.intervals import OPEN_START
 from recollex_engine.domain.schema import HOLE
-from recollex_engine.domain.surfaces import EVENTS, FACTS, SURFACE
+from recollex_engine.domain.surfaces import EVENTS, FACTS, PHRASES, SURFACE
+from recollex_engine.writing.drawn_facts import EXTRACTION
 from recollex_engine.writing.erased_names import SurvivingNames
 
 _COUNTED = re.compile(r"(\w+ \d{4}): [\d,]+ events\b.*", re.DOTALL)
@@ -28,10 +29,14 @@ Sources = frozenset[tuple[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
-    """A value of a field of a fact, and the sources that say it; none if the caller alone does."""
+    """A value of a field of a fact, and the sources that say it; none if the caller alone does.
+
+    drawn: a model has drawn it from all of them together, so it goes with any.
+    """
 
     value: Any
     sources: Sources
+    drawn: bool = False
 
 
 _Fields = dict[str, list[_Stated]]
@@ -140,28 +145,29 @@ class ErasedFacts:
                 self._take("fact", version, place, payload)
                 continue
             sources = self._sources(payload)
-            stated = {name: [_Stated(said, sources)] for name, said in _values(payload).items()}
-            new = sources
+            stated, new = self._begun(payload), sources
             before = payload.get("previous")
             if kind == "retro_correct" and before is not None:
                 if before in fields:
                     stated, new = self._after(*fields[before], payload, sources)
                 elif HOLE not in (earlier := records[before][2]):
                     whole = self._sources(earlier)
-                    first = {n: [_Stated(said, whole)] for n, said in _values(earlier).items()}
-                    stated, new = self._after(first, whole, payload, sources)
+                    stated, new = self._after(self._begun(earlier), whole, payload, sources)
                 fields[version] = stated, sources
             gone = self._everything or self._caused(payload)
-            if gone or self._is_lost(sources) or self._is_lost(new):
-                self._take("fact", version, place, payload)
-                continue
-            left = self._left_values(stated)
+            gone = gone or self._is_lost(sources) or self._is_lost(new)
+            left = None if gone else self._left_values(stated)
             if left is None:
                 self._take("fact", version, place, payload)
                 continue
             if left != {name: said[-1].value for name, said in stated.items()}:
                 self._changed_values[version] = left
             self._alive["fact"].add(payload["id"])
+
+    def _begun(self, payload: Payload) -> _Fields:
+        """Return what a version states that follows no other."""
+        sources, drawn = self._sources(payload), payload.get("by") == EXTRACTION
+        return {name: [_Stated(said, sources, drawn)] for name, said in _values(payload).items()}
 
     def _after(
         self, fields: _Fields, before: Sources, payload: Payload, sources: Sources
@@ -177,7 +183,8 @@ class ErasedFacts:
         for name, said in fields.items():
             last = said[-1]
             if again and last.sources:
-                stated[name] = [*said[:-1], _Stated(last.value, last.sources | new)]
+                more = last.sources if last.drawn else last.sources | new
+                stated[name] = [*said[:-1], _Stated(last.value, more, last.drawn)]
             elif values[name] == last.value:
                 stated[name] = said
             else:
@@ -188,7 +195,7 @@ class ErasedFacts:
         """Return the last values that something left says; None if there is no object."""
         left = dict(_UNKNOWN)
         for name, said in stated.items():
-            kept = [each.value for each in said if not self._is_lost(each.sources)]
+            kept = [each.value for each in said if not self._is_lost(each.sources, each.drawn)]
             if kept:
                 left[name] = kept[-1]
         return left if "object" in left else None
@@ -198,12 +205,13 @@ class ErasedFacts:
             (name, each) for name in ("evidence", "mentions") for each in payload.get(name, ())
         )
 
-    def _is_lost(self, sources: Sources) -> bool:
-        """Return whether there are sources, and all of them are erased."""
-        return bool(sources) and all(
+    def _is_lost(self, sources: Sources, drawn: bool = False) -> bool:
+        """Return whether there are sources, and all of them are erased; for what is drawn, any."""
+        lost = (
             self._gone_memory(each) if name == "evidence" else self._gone_mention(each)
             for name, each in sources
         )
+        return any(lost) if drawn else bool(sources) and all(lost)
 
     def _take(self, what: str, version: int, place: int, payload: Payload) -> None:
         """Erase a version."""
@@ -321,7 +329,19 @@ class ErasedFacts:
             gone = gone or self._loses_edge(payload["relation"], payload["target"])
         else:
             return self._without_sources(kind, payload)
-        return hole(payload) if gone else payload
+        if gone:
+            return hole(payload)
+        return self._without_synonyms(payload) if kind == SURFACE else payload
+
+    def _without_synonyms(self, phrase: Payload) -> Payload:
+        """Return the surface of a name without its likeness to names that are erased."""
+        given = phrase.get("synonyms", ())
+        kept = [each for each in given if self._names.called("", each[0]) is not None]
+        if len(kept) == len(given):
+            return phrase
+        return {name: phrase[name] for name in phrase if name != "synonyms"} | (
+            {"synonyms": kept} if kept else {}
+        )
 
     def _left_of_merge(self, payload: Payload) -> Payload:
         """Return a merge or split if something else names its entities, by names that stay."""
@@ -340,6 +360,8 @@ class ErasedFacts:
             for name, gone in (("evidence", self._gone_memory), ("mentions", self._gone_mention)):
                 if name in payload and any(map(gone, payload[name])):
                     left = left | {name: [each for each in payload[name] if not gone(each)]}
+            if PHRASES in payload:
+                left = left | {PHRASES: [*map(self._without_synonyms, payload[PHRASES])]}
         elif kind in EVENTS:
             kept = [edge for edge in payload["edges"] if not self._loses_edge(*edge[:2])]
             if len(kept) < len(payload["edges"]):
