@@ -18,6 +18,7 @@ from recollex_engine.domain.checks import check_embeddings
 from recollex_engine.domain.erasure import Erasure, Selection
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.operations import Operation
+from recollex_engine.domain.reserved import refuse_reserved
 from recollex_engine.domain.retention import RETENTION, Expiry, Retention
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement
@@ -75,6 +76,9 @@ class Agent(OpenedAgent):
                 f"one call may retain up to {MAX_BATCH:,} memories, got {len(statements):,}: "
                 "retain them in batches"
             )
+        for each in statements:
+            if each.id is not None:
+                refuse_reserved(each.id)
         embedder = self.embedder
         given = None
         if embeddings is not None:

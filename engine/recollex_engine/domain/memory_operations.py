@@ -14,6 +14,7 @@ from recollex_engine.domain.checks import (
     check_ids,
     check_text,
 )
+from recollex_engine.domain.reserved import refuse_reserved
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
 
@@ -24,6 +25,9 @@ class Retain:
 
     statement: Statement
     word: ClassVar[str] = "RETAIN"
+
+    def __post_init__(self) -> None:
+        refuse_reserved(self.id)
 
     @property
     def id(self) -> str:

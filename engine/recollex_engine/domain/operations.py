@@ -33,6 +33,7 @@ from recollex_engine.domain.memory_operations import (
     Retain,
     Think,
 )
+from recollex_engine.domain.reserved import check_given_id
 from recollex_engine.errors import InputError
 from recollex_engine.fork import cached_property
 from recollex_engine.text.names import fold_name
@@ -117,7 +118,7 @@ class UpsertEdge:
         check_range(self.predicate, record)
         check_interval(self.start, self.end, "valid")
         if self.given_id is not None:
-            check_text(self.given_id, "id", MAX_NAME)
+            check_given_id(self.given_id)
         check_flag(self.embed, "embed")
         _check_circumstances(
             self.evidence, self.source, self.mentions, self.confidence, self.uncertainty
@@ -144,7 +145,7 @@ class ArchiveEdge:
     word: ClassVar[str] = "ARCHIVE_EDGE"
 
     def __post_init__(self) -> None:
-        check_text(self.id, "id", MAX_NAME)
+        check_given_id(self.id)
         check_interval(self.start, self.end, "valid")
 
     @property
@@ -169,7 +170,7 @@ class RetroCorrect:
     )
 
     def __post_init__(self) -> None:
-        check_text(self.id, "id", MAX_NAME)
+        check_given_id(self.id)
         if not self.changes:
             raise InputError(f"a correction must change one of {', '.join(self.FIELDS)}")
         if "object" in self.changes:
@@ -222,7 +223,7 @@ class UpsertEvent:
         _check_mentions(self.mentions)
         check_interval(self.start, self.end, "time_span")
         if self.given_id is not None:
-            check_text(self.given_id, "id", MAX_NAME)
+            check_given_id(self.given_id)
 
     @cached_property
     def id(self) -> str:
@@ -292,7 +293,7 @@ class UpsertEpisode:
             raise InputError("events is empty: an episode is visible through its events alone")
         check_interval(self.start, self.end, "window")
         if self.given_id is not None:
-            check_text(self.given_id, "id", MAX_NAME)
+            check_given_id(self.given_id)
 
     @cached_property
     def id(self) -> str:

@@ -15,6 +15,7 @@ from recollex_engine.clock import from_micros
 from recollex_engine.domain.checks import check_number, check_text
 from recollex_engine.domain.literals import Text
 from recollex_engine.domain.operations import UpsertEdge
+from recollex_engine.domain.reserved import PROFILE_IDS
 from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import read_fact
@@ -97,10 +98,9 @@ def read_profile(agent: str, view: FactView) -> Profile:
         if version is None or not view.is_visible(version):
             continue
         fact = read_fact(view, version)
-        said[name] = fact.object
+        if _is_part(name, fact.object):  # else it was removed, or written before ids were reserved
+            said[name] = fact.object
         updated = fact.recorded[0] if updated is None else max(updated, fact.recorded[0])
-    if not isinstance(said.get(BACKGROUND, ""), str):
-        del said[BACKGROUND]  # it was removed
     began = from_micros(int(view.data("op_recorded_at")[0])) if view.op else None
     return Profile(agent_id=agent, **said, created_at=began, updated_at=updated or began)
 
@@ -117,7 +117,21 @@ def profile_changes(personality: Mapping[str, Any], background: object) -> list[
             said[name] = float(value)
     if background is not None:
         said[BACKGROUND] = _checked_background(background)
-    return [UpsertEdge(SELF, name, value, given_id=_id(name)) for name, value in said.items()]
+    return [_own_fact(name, value) for name, value in said.items()]
+
+
+def _own_fact(name: str, value: Any) -> UpsertEdge:
+    """Return the operation that records a part; its id is one that no caller can give."""
+    edge = UpsertEdge(SELF, name, value)
+    edge.id = edge.given_id = _id(name)
+    return edge
+
+
+def _is_part(name: str, value: object) -> bool:
+    """Return whether a value is one that `profile_changes` records for a part, and not removed."""
+    if name == BACKGROUND:
+        return isinstance(value, str) and len(value) <= MAX_BACKGROUND
+    return isinstance(value, float | int) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def _checked_background(given: object) -> Text | bool:
@@ -130,4 +144,4 @@ def _checked_background(given: object) -> Text | bool:
 
 
 def _id(name: str) -> str:
-    return f"{SELF}:{name}"
+    return PROFILE_IDS + name

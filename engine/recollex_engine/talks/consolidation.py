@@ -33,6 +33,7 @@ from recollex_engine.domain.operations import (
     UpsertEpisode,
     UpsertEvent,
 )
+from recollex_engine.domain.reserved import is_reserved
 from recollex_engine.facts.events import INCLUDES, Event, edges_to, find_events, read_event
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact, read_fact
@@ -209,6 +210,8 @@ def _duplicates(facts: FactView) -> tuple[list[tuple[Fact, Fact]], list[Operatio
     for place in again.tolist():
         kept = read_fact(facts, int(versions[first[group[place]]]))
         closed = read_fact(facts, int(versions[place]))
+        if is_reserved(kept.id) or is_reserved(closed.id):
+            continue  # the profile keeps its own facts
         pairs.append((kept, closed))
         evidence[kept.id] = (*evidence.get(kept.id, kept.evidence), *closed.evidence)
     united = {id: tuple(dict.fromkeys(cited))[:MAX_IDS] for id, cited in evidence.items()}
