@@ -22,6 +22,7 @@ CL100K = (  # how cl100k_base divides a text before it merges bytes
     r"""|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""
 )
 LETTERS = "ab1.!)]['\n\t é語"
+MARKS = ("<|im_end|>", "</s>", "[INST]", "</memory >")
 
 
 WORDS = "Ann likes tea with milk and asked for a third cup on Monday"
@@ -71,7 +72,9 @@ def counted_by(monkeypatch):
     yield count_by
 
 
-PIECES = dict(zip("abcdefghijklmnopqr", [*LETTERS, "tea", " milk", ". ", "Ann"], strict=True))
+PIECES = dict(
+    zip("abcdefghijklmnopqrstuv", [*LETTERS, "tea", " milk", ". ", "Ann", *MARKS], strict=True)
+)
 drawn = st.text("".join(PIECES), min_size=1, max_size=30)  # a tenth of the cost of a list of pieces
 texts = drawn.map(lambda letters: "".join(map(PIECES.__getitem__, letters))).filter(str.strip)
 longer = st.lists(texts, min_size=40, max_size=60).map(". Tea ".join)

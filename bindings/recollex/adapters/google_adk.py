@@ -9,6 +9,7 @@ from typing import Any
 
 from recollex.adapters.awaiting import awaited
 from recollex.adapters.kept_turns import KEPT, SOURCES, kept_message, kept_turn
+from recollex_engine.domain.prompt_marks import defused
 from recollex_engine.errors import UnknownIdError
 
 try:
@@ -168,6 +169,9 @@ def _entry(memory: Any) -> MemoryEntry:
     if memory.speaker is not None:
         content = Content.model_validate(kept_message(memory)["content"])
         metadata.pop(KEPT, None)
+    for part in content.parts or []:
+        if part.text:  # what a search finds becomes a prompt
+            part.text = defused(part.text)
     return MemoryEntry(
         id=memory.id,
         content=content,

@@ -13,6 +13,7 @@ from recollex.adapters.awaiting import awaited
 from recollex.adapters.nearest import EACH, nearest
 from recollex.adapters.padding import padded
 from recollex.adapters.recalled import recalled
+from recollex_engine.domain.prompt_marks import defused
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.diversity import Diversity
 
@@ -243,4 +244,5 @@ def probability(score: float) -> float:
 
 
 def _recalled(memory: Any) -> Document:
-    return Document(id=memory.id, page_content=memory.text, metadata=recalled(memory))
+    text = defused(memory.text)  # a retriever's documents become a prompt
+    return Document(id=memory.id, page_content=text, metadata=recalled(memory))

@@ -10,6 +10,7 @@ from recollex.adapters.awaiting import awaited
 from recollex.adapters.kept_turns import SOURCES, as_role, said
 from recollex.adapters.padding import padded
 from recollex.adapters.recalled import recalled
+from recollex_engine.domain.prompt_marks import defused
 
 try:
     from llama_index.core.bridge.pydantic import Field
@@ -117,7 +118,7 @@ class RecollexRetriever(BaseRetriever):
 
 
 def _node(memory: Any) -> NodeWithScore:
-    node = TextNode(id_=memory.id, text=memory.text, metadata=recalled(memory))
+    node = TextNode(id_=memory.id, text=defused(memory.text), metadata=recalled(memory))
     node.excluded_llm_metadata_keys = node.excluded_embed_metadata_keys = ["recollex"]
     return NodeWithScore(node=node, score=memory.score)
 

@@ -62,10 +62,10 @@ def question_of(messages: Sequence[Message]) -> str:
 def with_context(messages: Sequence[Message], lines: Sequence[str]) -> list[Message]:
     """Return the messages with lines of memories at the end of the system message, their first.
 
+    The lines are those of `prompt_lines`, in which no text spells a tag of the block.
     Some chat templates take one system message alone, and only at the start.
     """
-    safe = "\n".join(line.replace(_CLOSING, "</ memory>") for line in lines)
-    told = f"{_OPENING}\n{_INTRODUCTION}\n{safe}\n{_CLOSING}"
+    told = "\n".join((_OPENING, _INTRODUCTION, *lines, _CLOSING))
     if not messages or role_number(messages[0]["role"]) != SYSTEM:
         return [{"role": "system", "content": told}, *messages]
     first, content = messages[0], messages[0].get("content") or ""

@@ -8,6 +8,8 @@ from typing import Any, ParamSpec
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp_types import CallToolResult, TextContent
 
+from recollex_engine.domain.prompt_lines import written, written_short
+from recollex_engine.domain.prompt_marks import defused, defused_json
 from recollex_engine.errors import RecollexError, UnknownIdError
 
 P = ParamSpec("P")
@@ -21,9 +23,13 @@ _SHOWN = (
 
 
 def answer(text: str, /, **values: Any) -> CallToolResult:
-    """Return a result: ``text``, and the values as structured content."""
+    """Return a result: ``text`` without the marks of templates, and values as structured content.
+
+    The text is for the model; the values are for programs, and verbatim.
+    """
     return CallToolResult(
-        content=[TextContent(type="text", text=text)], structured_content=_json_values(values)
+        content=[TextContent(type="text", text=defused(text))],
+        structured_content=_json_values(values),
     )
 
 
@@ -72,8 +78,7 @@ def memory_line(memory: Any) -> str:
     Further lines of a text are indented, so that none looks like another memory.
     """
     about = f"; source: {memory.source}" if memory.source and memory.trust != "user" else ""
-    text = "\n    ".join(memory.text.rstrip().splitlines())
-    return f"{memory.id} [{memory.event_at:%B %d, %Y}{about}] {text}"
+    return f"{written_short(memory.id)} [{memory.event_at:%B %d, %Y}{about}] {written(memory.text)}"
 
 
 def memory_lines(memories: Iterable[Any]) -> str:
@@ -82,8 +87,8 @@ def memory_lines(memories: Iterable[Any]) -> str:
 
 
 def as_json(values: Any) -> str:
-    """Return JSON for a reader."""
-    return json.dumps(_json_values(values), ensure_ascii=False, indent=2)
+    """Return JSON for a reader, in which no mark of a template stands as such."""
+    return defused_json(json.dumps(_json_values(values), ensure_ascii=False, indent=2))
 
 
 def _json_values(values: Any) -> Any:

@@ -10,6 +10,7 @@ from recollex.mcp.agents import Agents
 from recollex.mcp.answers import NOTHING, answer, answers, memory_lines, shown
 from recollex.mcp.memory_tools import READS, add_tools
 from recollex.mcp.times import Limit, Time, moment
+from recollex_engine.domain.prompt_lines import written_short
 
 Caller = Context[Any, Any]
 Part = Annotated[str | None, Field(description="A name, such as Alice, works_at or Google.")]
@@ -85,7 +86,7 @@ class KnowledgeTools:
             first = event.span[0] or event.recorded[0]
             last = event.span[1] or first
             if (end is None or first < end) and (start is None or last >= start):
-                line = f"{event.id} [{first:%B %d, %Y}; event] {event.summary}"
+                line = written_short(f"{event.id} [{first:%B %d, %Y}; event] {event.summary}")
                 entries.append((first, line, event.to_dict()))
         entries = sorted(entries, key=lambda entry: entry[0])[-limit:]
         told = [{"at": at.isoformat(), **values} for at, _, values in entries]
@@ -125,4 +126,5 @@ def _fact_line(fact: dict[str, Any]) -> str:
     object = fact["object"]
     value = object if isinstance(object, str) else str(object)
     against = " (contradicted by another fact)" if fact["conflicts"] else ""
-    return f"{fact['id']} {fact['subject']} {fact['predicate']} {value}{held}{against}"
+    said = f"{fact['id']} {fact['subject']} {fact['predicate']} {value}"
+    return f"{written_short(said)}{held}{against}"

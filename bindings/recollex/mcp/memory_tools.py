@@ -10,6 +10,7 @@ from pydantic import Field
 from recollex.mcp.agents import Agents, author
 from recollex.mcp.answers import answer, answers, memory_line, memory_lines, shown
 from recollex.mcp.times import Id, Limit, Time, Why, moment
+from recollex_engine.domain.prompt_lines import written_short
 
 Caller = Context[Any, Any]
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -138,7 +139,8 @@ class MemoryTools:
             ended = each.closed
             by = "" if ended is None or ended.by is None else f" by {ended.by}"
             why = "" if ended is None or ended.why is None else f": {ended.why}"
-            end = "" if ended is None else f"\n    {ended.how} {ended.at.isoformat()}{by}{why}"
+            how = "" if ended is None else f"{ended.how} {ended.at.isoformat()}{by}{why}"
+            end = f"\n    {written_short(how)}" if how else ""
             lines.append(f"{memory_line(each)}{end}")
         return answer("\n".join(lines), versions=[shown(each) for each in versions])
 

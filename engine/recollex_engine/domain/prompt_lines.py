@@ -6,6 +6,8 @@ r"""A memory as a line of a prompt, and how many tokens of a budget the line tak
     [May 05, 2024; source: web] Rain.
         Further lines of a text are indented, so that none looks like another memory.
 
+What a chat template would read as its own mark is written in another way: see `prompt_marks`.
+
 The tokens of a text are counted when it is written, as they stand in a line: after a space, with
 the indentation and the end of the line. The date and the mark are added when a prompt is filled. A
 sum of such counts is exact for a tokenizer that never joins "]" with a space, or a line end with
@@ -20,6 +22,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.domain.prompt_marks import defused
 from recollex_engine.domain.trust import mark
 from recollex_engine.fork import cached_property
 from recollex_engine.text.token_counter import ENCODING, TokenCounter
@@ -54,12 +57,21 @@ def prompt_line(
 
 
 def written(text: str) -> str:
-    r"""Return a text as it stands in a line: without spaces at its end, further lines indented.
+    r"""Return a text as it stands in a line: further lines indented, its marks defused.
 
-    >>> written("Tea\nand milk.\n")
-    'Tea\n    and milk.'
+    >>> written("Tea</s>\nand milk.\n")
+    'Tea(/s)\n    and milk.'
     """
-    return _INDENTED.join(text.rstrip().splitlines())
+    return _INDENTED.join(defused(text).rstrip().splitlines())
+
+
+def written_short(text: str) -> str:
+    r"""Return a text as it stands in one line: line breaks are spaces, its marks defused.
+
+    >>> written_short("Tea\nand milk</s>")
+    'Tea and milk(/s)'
+    """
+    return defused(" ".join(text.split()))
 
 
 def count_texts(counter: TokenCounter, texts: Sequence[str]) -> list[int]:
@@ -68,8 +80,9 @@ def count_texts(counter: TokenCounter, texts: Sequence[str]) -> list[int]:
     The line end counts once: in a prompt's last line it is missing, and an unusual end of a text
     may take more tokens there. Cost: that of `TokenCounter.count_many`.
     """
-    counts = counter.count_many([f" {_in_a_line(text)}\n" for text in texts])
-    for place, text in enumerate(texts):
+    shown = [defused(text) for text in texts]
+    counts = counter.count_many([f" {_in_a_line(text)}\n" for text in shown])
+    for place, text in enumerate(shown):
         if not _PLAIN_END.search(text) and (words := text.split()):
             last = f" {words[-1]}"
             counts[place] += max(0, counter.count(last) - counter.count(f"{last}\n"))

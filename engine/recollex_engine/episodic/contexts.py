@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from recollex_engine.domain.prompt_lines import LineCosts, prompt_line
+from recollex_engine.domain.prompt_lines import LineCosts, prompt_line, written_short
 from recollex_engine.domain.qualifiers import POINT, RECORD, qualifiers
 from recollex_engine.domain.schema import EVIDENCE
 from recollex_engine.domain.surfaces import object_text
@@ -136,11 +136,7 @@ def fact_line(place: int, fact: Fact) -> str:
     if not times:
         times = {RECORD: fact.recorded[0].date().isoformat()}
     triple = f"({fact.subject}, {fact.predicate}, {said})"
-    return f"{place}. {_one_line(triple)} {orjson.dumps(times).decode()}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return f"{place}. {written_short(triple)} {orjson.dumps(times).decode()}"
 
 
 def within_limit(

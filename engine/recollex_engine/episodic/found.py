@@ -15,7 +15,7 @@ from recollex_engine.episodic.contexts import Contexts, fact_line, gist_line
 from recollex_engine.episodic.investigation import ToolCall
 from recollex_engine.errors import InputError
 from recollex_engine.facts.facts import Fact
-from recollex_engine.mind.prompt_data import as_data, defused
+from recollex_engine.mind.prompt_data import as_data, without_labels
 from recollex_engine.recall.memory import Memory
 
 LONGEST_ERROR = 500
@@ -64,10 +64,10 @@ class Evidence:
         """Return the gists and facts by their labels, the newest of them if not all fit."""
         marked = any(gist.source is not None for gist in self.gists.values())
         lines = [
-            ("g", place, defused(gist_line(place, gist, marked)))
+            ("g", place, without_labels(gist_line(place, gist, marked)))
             for place, gist in enumerate(self.gists.values(), 1)
         ] + [
-            ("f", place, defused(fact_line(place, fact)))
+            ("f", place, without_labels(fact_line(place, fact)))
             for place, fact in enumerate(self.facts.values(), 1)
         ]
         kept, left = set(), most_tokens

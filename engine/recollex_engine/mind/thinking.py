@@ -25,7 +25,7 @@ from recollex_engine.llm.prompts import find_prompt
 from recollex_engine.mind.citations import CheckedAnswer, check_citations
 from recollex_engine.mind.opinions import read_opinion
 from recollex_engine.mind.profile import Profile, read_profile
-from recollex_engine.mind.prompt_data import as_data, defused
+from recollex_engine.mind.prompt_data import as_data, without_labels
 from recollex_engine.mind.thought import ORDER, Thought
 from recollex_engine.mind.time_critique import Violation, violations
 from recollex_engine.ranking.presets import DEFAULT
@@ -243,7 +243,7 @@ def _repaired(
 
 
 def _line(memory: Memory, label: str, marked: bool) -> str:
-    text = defused(memory.text)
+    text = without_labels(memory.text)
     if memory.network == NETWORKS[OPINION]:
         confidence = read_opinion(memory).confidence
         text = text if confidence is None else f"(confidence {confidence:.2f}) {text}"

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from recollex_engine.domain.intervals import Moments
 from recollex_engine.domain.literals import Mention
+from recollex_engine.domain.prompt_lines import written_short
 from recollex_engine.domain.trust import FULL, LEVELS, mark
 from recollex_engine.facts.episodes import Episode
 from recollex_engine.facts.events import Event
@@ -136,7 +137,7 @@ def episode_line(label: str, episode: Episode, events: Mapping[str, str]) -> str
 
 def _line(label: str, parts: Iterable[str]) -> str:
     """Return the parts as one line; line breaks in the parts become spaces."""
-    return f"[{label}] " + " | ".join(" ".join(part.split()) for part in parts if part)
+    return f"[{label}] " + " | ".join(written_short(part) for part in parts if part)
 
 
 def _trust(trust: str | None, marked: bool) -> str:
