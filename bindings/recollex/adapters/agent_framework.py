@@ -149,7 +149,7 @@ def _content(message: Message) -> list[dict[str, Any]]:
         elif part.type == "function_call":
             parts.append({"type": "tool_use", "name": part.name, "input": part.arguments})
         elif part.type == "function_result":
-            parts.append({"type": "text", "text": str(part.result)})
+            parts.append({"type": "tool_result", "content": str(part.result)})
         elif part.type != "text_reasoning":
             parts.append({"type": part.type})
     return parts

@@ -11,9 +11,10 @@ import orjson
 
 from recollex_engine.domain.checks import MAX_METADATA
 from recollex_engine.domain.roles import role_number
-from recollex_engine.domain.turn_content import read_content
+from recollex_engine.domain.turn_content import is_tool_result, read_content
 from recollex_engine.errors import InputError
 
+ROLE_OF_RESULTS = "tool"
 KEPT, AS_TEXT = "message", "message_is_text"
 SOURCES: Mapping[str, str] = {"user": "user", "assistant": "assistant", "tool": "tool"}
 """The sources of turns whose roles the framework has set."""
@@ -25,8 +26,9 @@ def kept_turn(message: Mapping[str, Any], role: str, content: Any) -> dict[str, 
     """Return a turn of `Agent.retain_dialogue` for a message.
 
     role: one of `recollex_engine.domain.roles`; another is "assistant". content: what it says, a
-    text or a list of parts. Raises `InputError` for a message that is not JSON, or that has more
-    than a million characters.
+    text or a list of parts. A message that holds a result of a tool is the tool's as a whole, since
+    it is kept as one: its words are not trusted as the user's. Raises `InputError` for a message
+    that is not JSON, or that has more than a million characters.
 
     >>> turn = kept_turn({"type": "message", "content": "Hi!"}, "user", "Hi!")
     >>> turn["content"], turn["metadata"]
@@ -36,6 +38,8 @@ def kept_turn(message: Mapping[str, Any], role: str, content: Any) -> dict[str, 
         raw = orjson.dumps(message)
     except TypeError as error:
         raise InputError(f"a message is not JSON: {error}") from None
+    if isinstance(content, list | tuple) and any(map(is_tool_result, content)):
+        role = ROLE_OF_RESULTS
     turn: dict[str, Any] = {"role": as_role(role)}
     if len(raw) > _LONGEST:
         return turn | {"content": raw.decode(), "metadata": {AS_TEXT: True}}

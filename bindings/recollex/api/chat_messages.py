@@ -5,7 +5,7 @@ from typing import Any
 
 from recollex.api.arguments import as_list
 from recollex_engine.domain.roles import SYSTEM, USER, role_number
-from recollex_engine.domain.turn import CHAT_FIELDS
+from recollex_engine.domain.turn import CHAT_FIELDS, split_turn
 from recollex_engine.domain.turn_content import read_content
 from recollex_engine.errors import InputError
 
@@ -40,22 +40,29 @@ def is_message(given: object) -> bool:
     return isinstance(given, Mapping) or hasattr(given, "model_dump")
 
 
-def as_turn(message: Message) -> Message | None:
-    """Return a message as a turn for `Agent.retain_dialogue`; None if it says nothing."""
+def as_turns(message: Message) -> list[Message]:
+    """Return a message as turns for `Agent.retain_dialogue`: none if it says nothing.
+
+    There are several where results of tools stand in it.
+    """
     turn = {name: message[name] for name in (*CHAT_FIELDS, "at") if name in message}
     if "function_call" in message:  # the API's older name for one call
         turn["tool_calls"] = [*turn.get("tool_calls", ()), message["function_call"]]
     if not turn.get("content") and message.get("refusal"):
         turn["content"] = message["refusal"]
-    said = read_content(turn.get("content"), "content").strip()
-    return turn if said or turn.get("tool_calls") else None
+    return [
+        each
+        for each in split_turn(turn)
+        if each.get("tool_calls") or read_content(each.get("content"), "content").strip()
+    ]
 
 
 def question_of(messages: Sequence[Message]) -> str:
     """Return the text of the last message of the user; "" without one."""
     for message in reversed(messages):
-        if role_number(message["role"]) == USER:
-            return read_content(message.get("content"), "content")
+        for turn in split_turn(message):
+            if role_number(turn["role"]) == USER:
+                return read_content(turn.get("content"), "content")
     return ""
 
 

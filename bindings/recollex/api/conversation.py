@@ -13,7 +13,7 @@ from recollex.api.chat_messages import (
     FRAME_TOKENS,
     Message,
     as_messages,
-    as_turn,
+    as_turns,
     is_message,
     question_of,
     with_context,
@@ -139,10 +139,11 @@ class Steps:
         """Return the messages of the talk that are retained, as turns."""
         found = []
         for place, message in enumerate(self._talk):
-            if role_number(message["role"]) in self._roles:
-                turn = as_turn(message)
-                if turn is not None:
-                    found.append(Heard.of(turn, read_turn(turn, place, self.session).text))
+            found += [
+                Heard.of(turn, read_turn(turn, place, self.session).text)
+                for turn in as_turns(message)
+                if role_number(turn["role"]) in self._roles
+            ]
         return found
 
 

@@ -14,7 +14,7 @@ from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text
 from recollex_engine.domain.statement import network_number
 from recollex_engine.domain.trust import TurnStamps
-from recollex_engine.domain.turn import read_turn
+from recollex_engine.domain.turn import read_turn, split_turn
 from recollex_engine.errors import InputError
 from recollex_engine.talks.write_policy import WritePolicy
 
@@ -197,9 +197,10 @@ class Retaining:
 
         A turn is a dict with `speaker`, `text` and `at` (a datetime with a zone, or ISO 8601), or a
         message of a chat API with `role` and `content`. `caption` (of its picture), `id`,
-        `metadata` and `valid_until` are optional. A turn with an id is kept once. Turns without an
-        id are appended to the document. With ``replace`` the document becomes these turns, and
-        turns that it holds already are not retained again.
+        `metadata` and `valid_until` are optional. The result of a tool in another's message, as in
+        Anthropic's API, is a turn of the tool, with an id of its own. A turn with an id is kept
+        once. Turns without an id are appended to the document. With ``replace`` the document
+        becomes these turns, and turns that it holds already are not retained again.
 
         policy: retain only the turns that its triggers write, and mask or drop what is sensitive.
         The id of a turn is then that of the memory that holds it, or None if no memory does; see
@@ -229,8 +230,9 @@ class Retaining:
         number, labels = network_number(network), as_names(tags, "tags")
         stamps = TurnStamps.read(source, trust)
         statements = [
-            read_turn(turn, place, document_id, context, number, labels, stamps)
+            read_turn(each, place, document_id, context, number, labels, stamps)
             for place, turn in enumerate(as_list(turns, "turns", "a list of dicts"))
+            for each in split_turn(turn)
         ]
         at = optional_micros(recorded_at, "recorded_at")
         with progress_bar(len(statements), "retaining") as progress:

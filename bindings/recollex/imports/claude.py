@@ -23,6 +23,7 @@ from typing import Any
 
 from recollex.imports.paragraphs import paragraphs
 from recollex.imports.reading import PICTURE, Object, Reading, as_dict, as_list
+from recollex_engine.domain.turn_content import is_tool_result
 from recollex_engine.errors import InputError
 
 _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
@@ -108,7 +109,8 @@ def _said(message: Object, reading: Reading) -> tuple[str, list[Object]]:
             lines.append(PICTURE)
         else:
             reading.skip("file")
-    if not any(line.strip() for line in lines) and not calls:
+    results = any(map(is_tool_result, as_list(message.get("content"))))
+    if not any(line.strip() for line in lines) and not calls and not results:
         lines = [str(message.get("text") or "")]
     return "\n".join(line for line in lines if line.strip()), calls
 

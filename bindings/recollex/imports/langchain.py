@@ -76,12 +76,12 @@ def _turns(messages: list[Any], document: str, reading: Reading) -> Iterator[Obj
             "id": data.get("id") or f"{document}/{place}",
             "role": role,
             "name": speaker,
-            "content": reading.content(data.get("content")),
+            "content": data.get("content"),
             "tool_calls": list(_calls(data, reading)),
             "at": reading.time(times.get("created_at") or times.get("timestamp")),
             "document_id": document,
         }
-        yield from reading.checked(turn, "message")
+        yield from reading.turns(turn)
 
 
 def _kind(message: dict[str, Any], data: dict[str, Any]) -> str:

@@ -25,6 +25,7 @@ from hashlib import blake2b
 from typing import Any
 
 from recollex.imports.reading import Object, Reading, as_dict, as_list
+from recollex_engine.domain.turn_content import is_tool_result
 from recollex_engine.errors import InputError
 
 _SPEAKS = "send_message"
@@ -95,8 +96,11 @@ def _passages(passages: list[Any], name: str | None, reading: Reading) -> Iterat
 
 def _turn(message: dict[str, Any], place: int, name: str, reading: Reading) -> Iterator[Object]:
     role, at = message.get("role"), reading.time(message.get("created_at"))
-    text = reading.content(message.get("content") or message.get("text"))
+    content = message.get("content") or message.get("text")
+    text = reading.content(content)
     calls = [as_dict(each) for each in as_list(message.get("tool_calls"))]
+    if any(map(is_tool_result, as_list(content))):
+        role = "tool"
     if role == "system":
         reading.skip("system prompt")
         return

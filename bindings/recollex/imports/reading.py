@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT
+from recollex_engine.domain.turn import split_turn
 from recollex_engine.domain.turn_content import read_content
 from recollex_engine.errors import InputError
 
@@ -74,6 +75,15 @@ class Reading:
                 self.skip("picture")
             lines.append(said)
         return "\n".join(line for line in lines if line)
+
+    def turns(self, message: Object) -> Iterable[Object]:
+        """Yield a message whose content is a str or parts as turns that can be retained.
+
+        Results of tools in it are turns of the tool.
+        """
+        for turn in split_turn(message):
+            turn["content"] = self.content(turn["content"])
+            yield from self.checked(turn, "message")
 
     def checked(self, each: Object, what: str) -> Iterable[Object]:
         """Yield an object that can be retained; count one without a text, or with too long a one.

@@ -10,17 +10,20 @@ from recollex_engine.domain.checks import (
     check_metadata,
     check_text,
 )
-from recollex_engine.domain.roles import ROLES, role_number, role_of_speaker
+from recollex_engine.domain.roles import ROLES, TOOL, role_number, role_of_speaker
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import TurnStamps
-from recollex_engine.domain.turn_content import read_content, read_tool_calls
+from recollex_engine.domain.turn_content import is_tool_result, read_content, read_tool_calls
 from recollex_engine.errors import InputError
 
 FIELDS = ("speaker", "text", "at", "caption", "id", "metadata", "valid_until")
 CHAT_FIELDS = ("role", "content", "name", "tool_calls", "tool_call_id")
 """Fields of a message of a chat API: `name` is a speaker, and `tool_call_id` is not kept."""
-
-
+_SAYING = ("text", "caption", "tool_calls")
+"""Fields beside the content that say something."""
+_OF_RESULTS = ("at", "metadata", "valid_until")
+"""Fields of a message that hold for the results in it too."""
+_TOOLS = ("tool", "function")
 _NO_STAMPS = TurnStamps()
 
 
@@ -78,6 +81,48 @@ def read_turn(
         source=source,
         trust=trust,
     )
+
+
+def split_turn(turn: Any) -> list[Any]:
+    """Return a turn as one or more: results of tools in another's message are turns of the tool.
+
+    Anthropic's API has such results in a message of the user, who did not say them. Each becomes a
+    turn, in order; what else is in the message becomes one, which stands first or last, as in the
+    message. The first turn keeps the id, and the next are "ID#2" and so on.
+
+    >>> parts = [{"type": "tool_result", "content": "12 C"}, {"type": "text", "text": "Warm!"}]
+    >>> turns = split_turn({"role": "user", "content": parts})
+    >>> [read_turn(each, 0, "d").text for each in turns]
+    ['tool: 12 C', 'user: Warm!']
+    """
+    content = turn.get("content") if isinstance(turn, Mapping) else None
+    if not isinstance(content, list | tuple) or not any(map(is_tool_result, content)):
+        return [turn]
+    if turn.get("role") in _TOOLS:
+        return [turn]
+    shared = {field: turn[field] for field in _OF_RESULTS if field in turn}
+    turns = [
+        {**shared, "role": ROLES[TOOL], "content": [part], "tool_call_id": part.get("tool_use_id")}
+        for part in content
+        if is_tool_result(part)
+    ]
+    words = {**turn, "content": [part for part in content if not is_tool_result(part)]}
+    turns.insert(len(turns) if is_tool_result(content[0]) else 0, words)
+    turns = [each for each in turns if _says_anything(each)] or turns[:1]
+    if isinstance(id := turn.get("id"), str):
+        for place, each in enumerate(turns, 1):
+            end = "" if place == 1 else f"#{place}"
+            each["id"] = f"{id[: MAX_NAME - len(end)]}{end}"
+    return turns
+
+
+def _says_anything(turn: Mapping[str, Any]) -> bool:
+    if any(turn.get(field) for field in _SAYING):
+        return True
+    try:
+        return read_content(turn["content"], "content").strip() != ""
+    except InputError:  # who reads the turn says so
+        return True
 
 
 def _speaker(turn: Mapping[str, Any], name: str) -> tuple[str | None, int]:

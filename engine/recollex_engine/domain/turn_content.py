@@ -80,6 +80,19 @@ def _lines(part: object, name: str) -> Iterator[str]:
         yield read_content(part.get("content"), f"{name}['content']")
 
 
+def is_tool_result(part: object) -> bool:
+    """Return whether a content part holds the result of a tool, in any of the APIs' forms.
+
+    >>> is_tool_result({"type": "tool_result", "content": "12 C"})
+    True
+    """
+    if not isinstance(part, Mapping):
+        return False
+    kind = part.get("type")
+    named = isinstance(kind, str) and kind.endswith(("_result", "_output"))
+    return named or "functionResponse" in part or "function_response" in part
+
+
 def read_tool_calls(calls: object, name: str) -> str:
     """Return the calls of tools of an OpenAI message, one a line; "" for None.
 
