@@ -9,6 +9,7 @@ from typing import Any
 from recollex.adapters.awaiting import awaited
 from recollex.adapters.kept_turns import SOURCES, kept_message, kept_turn
 from recollex_engine.domain.question import MAX_LIMIT
+from recollex_engine.domain.surrogates import mended
 
 try:
     from agent_framework import ContextProvider, HistoryProvider, Message
@@ -62,7 +63,7 @@ class RecollexContextProvider(ContextProvider):
         if not asked or not asked[-1].strip():
             return
         wanted = {"max_tokens": self.max_tokens, **self.options}
-        found = await awaited(self.agent.recall, asked[-1], **wanted)
+        found = await awaited(self.agent.recall, mended(asked[-1]), **wanted)
         if len(found):
             text = f"Memories that may bear on this, best first:\n{found.to_prompt()}"
             here = context.session_id or NO_SESSION

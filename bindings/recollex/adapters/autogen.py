@@ -9,6 +9,7 @@ from typing import Any
 
 from recollex.adapters.awaiting import awaited
 from recollex_engine.domain.question import MAX_LIMIT
+from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError
 
 try:
@@ -90,7 +91,7 @@ class RecollexMemory(Memory):
             found: Any = await awaited(self.agent.list, **own)
         else:
             wanted = {"limit": self.limit, **self.options, **options}
-            found = await awaited(self.agent.recall, asked, **wanted)
+            found = await awaited(self.agent.recall, mended(asked), **wanted)
         return MemoryQueryResult(results=[_content(memory) for memory in found])
 
     async def update_context(self, model_context: Any) -> UpdateContextResult:
@@ -103,7 +104,7 @@ class RecollexMemory(Memory):
         found: Any = []
         if said and said[-1].strip():
             found = await awaited(
-                self.agent.recall, said[-1], **{"limit": self.limit, **self.options}
+                self.agent.recall, mended(said[-1]), **{"limit": self.limit, **self.options}
             )
         if len(found):
             text = f"Relevant memories, best first:\n{found.to_prompt()}"

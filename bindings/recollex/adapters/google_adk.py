@@ -10,6 +10,7 @@ from typing import Any
 from recollex.adapters.awaiting import awaited
 from recollex.adapters.kept_turns import KEPT, SOURCES, kept_message, kept_turn
 from recollex_engine.domain.prompt_marks import defused
+from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import UnknownIdError
 
 try:
@@ -113,7 +114,7 @@ class RecollexMemoryService(BaseMemoryService):
         if not query.strip():
             return SearchMemoryResponse()
         agent = await self._agent(app_name, user_id)
-        found = await awaited(agent.recall, query, **{"limit": self.limit, **self.options})
+        found = await awaited(agent.recall, mended(query), **{"limit": self.limit, **self.options})
         return SearchMemoryResponse(memories=[_entry(memory) for memory in found])
 
     async def delete_memory(

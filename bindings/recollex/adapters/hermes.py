@@ -13,6 +13,7 @@ from typing import Any
 import recollex
 from recollex.adapters import memory_tools as tools
 from recollex.adapters.kept_turns import SOURCES
+from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError, RecollexError
 
 try:
@@ -83,7 +84,7 @@ class RecollexMemoryProvider(MemoryProvider):
         """Return what bears on a query, as lines; "" if nothing does. It takes about 2 ms."""
         if not query.strip():
             return ""
-        return str(self.agent.recall(query, max_tokens=self.max_tokens).to_prompt())
+        return str(self.agent.recall(mended(query), max_tokens=self.max_tokens).to_prompt())
 
     def sync_turn(
         self,

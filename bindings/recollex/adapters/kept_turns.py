@@ -11,6 +11,7 @@ import orjson
 
 from recollex_engine.domain.checks import MAX_METADATA
 from recollex_engine.domain.roles import role_number
+from recollex_engine.domain.surrogates import mended
 from recollex_engine.domain.turn_content import is_tool_result, read_content
 from recollex_engine.errors import InputError
 
@@ -34,6 +35,7 @@ def kept_turn(message: Mapping[str, Any], role: str, content: Any) -> dict[str, 
     >>> turn["content"], turn["metadata"]
     ('Hi!', {'message': {'type': 'message', 'content': 'Hi!'}})
     """
+    message, content = mended(message), mended(content)
     try:
         raw = orjson.dumps(message)
     except TypeError as error:

@@ -14,6 +14,7 @@ from recollex.adapters.nearest import EACH, nearest
 from recollex.adapters.padding import padded
 from recollex.adapters.recalled import recalled
 from recollex_engine.domain.prompt_marks import defused
+from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.diversity import Diversity
 
@@ -223,14 +224,14 @@ class RecollexRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: Any, k: int | None = None
     ) -> list[Document]:
-        found = self.agent.recall(query, limit=self.k if k is None else k, **self.options)
+        found = self.agent.recall(mended(query), limit=self.k if k is None else k, **self.options)
         return [_recalled(memory) for memory in found]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: Any, k: int | None = None
     ) -> list[Document]:
         limit = self.k if k is None else k
-        found = await awaited(self.agent.recall, query, limit=limit, **self.options)
+        found = await awaited(self.agent.recall, mended(query), limit=limit, **self.options)
         return [_recalled(memory) for memory in found]
 
 

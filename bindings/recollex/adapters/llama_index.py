@@ -11,6 +11,7 @@ from recollex.adapters.kept_turns import SOURCES, as_role, said
 from recollex.adapters.padding import padded
 from recollex.adapters.recalled import recalled
 from recollex_engine.domain.prompt_marks import defused
+from recollex_engine.domain.surrogates import mended
 
 try:
     from llama_index.core.bridge.pydantic import Field
@@ -56,7 +57,7 @@ class RecollexMemoryBlock(BaseMemoryBlock[str]):
         if not question:
             return ""
         options = {"max_tokens": self.max_tokens, **self.options}
-        found = await awaited(self.agent.recall, question, **options)
+        found = await awaited(self.agent.recall, mended(question), **options)
         return str(found.to_prompt())
 
     async def _aput(self, messages: Sequence[Any]) -> None:
@@ -102,12 +103,12 @@ class RecollexRetriever(BaseRetriever):
         self.options: dict[str, Any] = dict(options or {})
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        found = self.agent.recall(query_bundle.query_str, **self._wanted(query_bundle))
+        found = self.agent.recall(mended(query_bundle.query_str), **self._wanted(query_bundle))
         return [_node(memory) for memory in found]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         found = await awaited(
-            self.agent.recall, query_bundle.query_str, **self._wanted(query_bundle)
+            self.agent.recall, mended(query_bundle.query_str), **self._wanted(query_bundle)
         )
         return [_node(memory) for memory in found]
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from recollex.api.arguments import as_list
 from recollex_engine.domain.roles import SYSTEM, USER, role_number
+from recollex_engine.domain.surrogates import mended
 from recollex_engine.domain.turn import CHAT_FIELDS, split_turn
 from recollex_engine.domain.turn_content import read_content
 from recollex_engine.errors import InputError
@@ -19,20 +20,26 @@ FRAME_TOKENS = 48
 """The most tokens of what stands around the lines of a context."""
 
 
-def as_messages(given: object) -> list[Message]:
-    """Return messages as dicts; objects of the openai package are read too. Raises `InputError`."""
-    found = []
+def as_messages(given: object) -> tuple[list[Message], int]:
+    """Return messages as dicts, and how many had half of a surrogate pair, which was mended.
+
+    Objects of the openai package are read too. Raises `InputError`.
+    """
+    found: list[Message] = []
+    broken = 0
     for place, message in enumerate(as_list(given, "messages", "a list of messages")):
         if is_message(message):
             read = message if isinstance(message, Mapping) else message.model_dump()
-            found.append({name: value for name, value in read.items() if value is not None})
+            said = {name: value for name, value in read.items() if value is not None}
+            found.append(mended(said))
+            broken += found[-1] is not said
         else:
             raise InputError(
                 f"messages[{place}] must be a dict with role and content, or a message of the "
                 f"openai package, got {type(message).__name__}"
             )
         role_number(found[-1].get("role"), f"messages[{place}]['role']")
-    return found
+    return found, broken
 
 
 def is_message(given: object) -> bool:

@@ -24,6 +24,7 @@ from recollex_engine.agents.gone_ids import GONE, GoneIds
 from recollex_engine.domain.checks import MAX_NAME, check_count, check_text
 from recollex_engine.domain.question import MAX_QUERY, UNBOUNDED
 from recollex_engine.domain.roles import role_number
+from recollex_engine.domain.surrogates import mended
 from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
 from recollex_engine.recall.beside import prompt_lines
@@ -62,6 +63,7 @@ class Steps:
             raise InputError(f"a conversation does not take {taken[0]}: max_tokens is its budget")
         self.session = session
         self.recalled: Recall | None = None
+        self.mended = 0
         self._most = max_tokens
         self._roles = {role_number(role, "roles") for role in one_or_more(roles, "roles")}
         self._tags = as_names(tags, "tags")
@@ -73,8 +75,8 @@ class Steps:
 
     def context(self, messages: Iterable[Any], query: str | None) -> Step[list[Message]]:
         """Recall what bears on the messages, and return them with it."""
-        self._talk = without_context(as_messages(messages))
-        asked = (question_of(self._talk) if query is None else query).strip()[:MAX_QUERY]
+        self._hear(messages)
+        asked = mended(question_of(self._talk) if query is None else query).strip()[:MAX_QUERY]
         self.recalled = None
         if not asked:
             return list(self._talk)
@@ -96,9 +98,9 @@ class Steps:
     def retain(self, messages: Any) -> Step[list[str]]:
         """Retain the messages that the session does not hold, and return their ids."""
         if is_message(messages):
-            self._talk += as_messages([messages])
+            self._hear([messages], self._talk, self.mended)
         elif messages is not None:
-            self._talk = without_context(as_messages(messages))
+            self._hear(messages)
         heard = self._heard()
         held = yield from self._load()
         places, new = align(held, [each.digest for each in heard])
@@ -115,6 +117,12 @@ class Steps:
             ids = yield "retain_dialogue", (turns,), about
         held.extend(heard[number].digest for number in new)
         return ids
+
+    def _hear(self, messages: Any, earlier: Sequence[Message] = (), mended: int = 0) -> None:
+        """Take messages as the talk, after ``earlier`` ones, of which so many were mended."""
+        told, broken = as_messages(messages)
+        self._talk = without_context([*earlier, *told])
+        self.mended = mended + broken
 
     def _load(self) -> Step[list[str | None]]:
         """Return the digests of the messages that the session holds; they are read once."""
@@ -175,6 +183,14 @@ class _Talk:
     def recalled(self) -> Recall | None:
         """The recall of the last `context`; None before it, and if there was no question."""
         return self._steps.recalled
+
+    @property
+    def mended(self) -> int:
+        """How many messages of the talk had half of a surrogate pair, in the place of which is "?".
+
+        The messages that `context` returns are mended too.
+        """
+        return self._steps.mended
 
 
 class Conversation(_Talk):

@@ -7,12 +7,13 @@ of ``text``. Empty lines and null fields are ignored.
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any
 
 from recollex.api.iso_times import parse_time
+from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
 
@@ -80,12 +81,13 @@ def read(
     document_id: str | None = None,
     recorded: bool = False,
     stamped: bool = False,
+    broken: Callable[[str], object] = lambda what: None,
 ) -> Iterator[Line]:
     """Yield every line of a JSONL source, checked; times without an offset are in ``zone``.
 
     document_id: of turns that name none. recorded: keep each line's ``recorded_at``, which is left
-    out otherwise. stamped: likewise its ``source`` and ``trust``. Raises `InputError` naming the
-    line.
+    out otherwise. stamped: likewise its ``source`` and ``trust``. broken: is told of a line that
+    had half of a surrogate pair, which becomes "?". Raises `InputError` naming the line.
 
     >>> from datetime import UTC
     >>> [line.fields for line in read(['{"text": "Tea at four.", "recorded_at": "2024"}'], UTC)]
@@ -98,7 +100,10 @@ def read(
                 raw = json.loads(written)
             except (ValueError, RecursionError) as error:
                 raise InputError(f"line {number} is not JSON: {error}") from error
-            yield _line(number, raw, zone, document_id, left_out)
+            whole = mended(raw)
+            if whole is not raw:
+                broken("line with broken characters")
+            yield _line(number, whole, zone, document_id, left_out)
 
 
 def read_objects(

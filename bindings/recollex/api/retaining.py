@@ -13,6 +13,7 @@ from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text
 from recollex_engine.domain.statement import network_number
+from recollex_engine.domain.surrogates import mended_turns
 from recollex_engine.domain.trust import TurnStamps
 from recollex_engine.domain.turn import read_turn, split_turn
 from recollex_engine.errors import InputError
@@ -200,7 +201,8 @@ class Retaining:
         `metadata` and `valid_until` are optional. The result of a tool in another's message, as in
         Anthropic's API, is a turn of the tool, with an id of its own. A turn with an id is kept
         once. Turns without an id are appended to the document. With ``replace`` the document
-        becomes these turns, and turns that it holds already are not retained again.
+        becomes these turns, and turns that it holds already are not retained again. Half of a
+        surrogate pair in a turn becomes "?", and a line of the log "recollex" counts such turns.
 
         policy: retain only the turns that its triggers write, and mask or drop what is sensitive.
         The id of a turn is then that of the memory that holds it, or None if no memory does; see
@@ -229,9 +231,10 @@ class Retaining:
             check_text(context, "context", MAX_NAME)
         number, labels = network_number(network), as_names(tags, "tags")
         stamps = TurnStamps.read(source, trust)
+        said = mended_turns(as_list(turns, "turns", "a list of dicts"), document_id)
         statements = [
             read_turn(each, place, document_id, context, number, labels, stamps)
-            for place, turn in enumerate(as_list(turns, "turns", "a list of dicts"))
+            for place, turn in enumerate(said)
             for each in split_turn(turn)
         ]
         at = optional_micros(recorded_at, "recorded_at")

@@ -11,6 +11,7 @@ from uuid import UUID
 import numpy as np
 
 from recollex.api.arguments import as_list
+from recollex_engine.domain.surrogates import mended_turns
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.presets import PRESETS
 from recollex_engine.recall.recall import Recall
@@ -73,6 +74,9 @@ def _retain_dialogue(named: Arguments) -> Arguments:
     """Give an id to every turn without one, unless the turns replace a document."""
     named = _with_list(named, "turns")
     turns = named.get("turns")
+    if isinstance(turns, list):
+        turns = mended_turns(turns, named.get("document_id"))
+        named = named | {"turns": turns}
     if isinstance(turns, list) and named.get("replace", False) is False:
         named = named | {
             "turns": [

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT
+from recollex_engine.domain.surrogates import mended
 from recollex_engine.domain.turn import split_turn
 from recollex_engine.domain.turn_content import read_content
 from recollex_engine.errors import InputError
@@ -91,16 +92,14 @@ class Reading:
         Absent fields are left out, and one without a time is counted. An id that stands again in
         the file is counted if it names the same text, and else gets a number: "m1", "m1#2".
         """
-        kept = {name: value for name, value in each.items() if value not in (None, "", [], {})}
+        whole = {name: value for name, value in each.items() if value not in (None, "", [], {})}
+        kept = mended(whole)
+        if kept is not whole:
+            self.skip(f"{what} with broken characters")
         text = kept.get("text", kept.get("content"))
         if not (isinstance(text, str) and text.strip()) and "tool_calls" not in kept:
             self.skip(f"{what} without a text")
             return
-        if isinstance(text, str) and not _is_unicode(text):
-            self.skip(f"{what} with broken characters")
-            for name in ("text", "content"):
-                if name in kept:
-                    kept[name] = kept[name].encode("utf-8", "replace").decode()
         if isinstance(text, str) and len(text) > MAX_TEXT:
             self.skip(f"{what} of more than {MAX_TEXT:,} characters")
             return
@@ -129,14 +128,6 @@ class Reading:
             end = f"#{len(seen)}"
             kept["id"] = kept["id"][: MAX_NAME - len(end)] + end
         return True
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half of a pair of surrogates, as cut texts have
-        return False
-    return True
 
 
 def as_dict(value: object) -> dict[str, Any]:

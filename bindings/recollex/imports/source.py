@@ -51,7 +51,8 @@ class Way:
         file: TextIO | None = None,
     ) -> Source:
         """Return a source of lines of JSON; ``document``: of turns that name none."""
-        read = jsonl.read(lines, self.zone, document, self.recorded, self.stamped)
+        skip = self.reading.skip
+        read = jsonl.read(lines, self.zone, document, self.recorded, self.stamped, skip)
         return Source("jsonl", total, read, self.reading, file)
 
     def of_objects(self, format: str, objects: Iterable[Object], total: int | None) -> Source:

@@ -22,6 +22,7 @@ from recollex_engine.domain.literals import Text
 from recollex_engine.domain.memory_operations import Retain
 from recollex_engine.domain.operations import Operation, UpsertEdge
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError
 
 NEEDED = ("subject", "predicate", "object")
@@ -57,8 +58,11 @@ def read_lines(lines: Iterable[str], reading: Reading, zone: tzinfo) -> Iterator
             fields = json.loads(line)
         except ValueError as error:
             raise InputError(f"line {number} is not JSON: {error}") from error
+        whole = mended(fields)
+        if whole is not fields:
+            reading.skip("line with broken characters")
         try:
-            yield _operations(as_dict(fields), reading, zone)
+            yield _operations(as_dict(whole), reading, zone)
         except InputError as error:
             raise InputError(f"line {number}: {error}") from error
 
