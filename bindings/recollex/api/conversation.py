@@ -63,7 +63,7 @@ class Steps:
             raise InputError(f"a conversation does not take {taken[0]}: max_tokens is its budget")
         self.session = session
         self.recalled: Recall | None = None
-        self.mended = 0
+        self.mended: int = 0
         self._most = max_tokens
         self._roles = {role_number(role, "roles") for role in one_or_more(roles, "roles")}
         self._tags = as_names(tags, "tags")

@@ -8,8 +8,7 @@ from typing import Any, ParamSpec
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp_types import CallToolResult, TextContent
 
-from recollex_engine.domain.prompt_lines import written, written_short
-from recollex_engine.domain.prompt_marks import defused, defused_json
+from recollex_engine.domain.prompt_marks import defused, defused_json, written, written_short
 from recollex_engine.errors import RecollexError, UnknownIdError
 
 P = ParamSpec("P")

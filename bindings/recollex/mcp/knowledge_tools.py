@@ -10,7 +10,7 @@ from recollex.mcp.agents import Agents
 from recollex.mcp.answers import NOTHING, answer, answers, memory_lines, shown
 from recollex.mcp.memory_tools import READS, add_tools
 from recollex.mcp.times import Limit, Time, moment
-from recollex_engine.domain.prompt_lines import written_short
+from recollex_engine.domain.prompt_marks import written_short
 
 Caller = Context[Any, Any]
 Part = Annotated[str | None, Field(description="A name, such as Alice, works_at or Google.")]

@@ -10,7 +10,7 @@ from pydantic import Field
 from recollex.mcp.agents import Agents, author
 from recollex.mcp.answers import answer, answers, memory_line, memory_lines, shown
 from recollex.mcp.times import Id, Limit, Time, Why, moment
-from recollex_engine.domain.prompt_lines import written_short
+from recollex_engine.domain.prompt_marks import written_short
 
 Caller = Context[Any, Any]
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)

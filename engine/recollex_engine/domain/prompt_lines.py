@@ -22,14 +22,13 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.prompt_marks import defused
+from recollex_engine.domain.prompt_marks import INDENTED, defused, written
 from recollex_engine.domain.trust import mark
 from recollex_engine.fork import cached_property
 from recollex_engine.text.token_counter import ENCODING, TokenCounter
 
 DATES = {ENCODING: 9}
 """Counter -> the tokens of the costliest date in its brackets."""
-_INDENTED = "\n    "
 _PLAIN_END = re.compile(r"\w[.!?]?\Z")
 """The end of a text that takes no token more before the end of a prompt than before a line's."""
 _YEARS = (1, 999, 1066, 1873, 1999, 2024, 2345, 7391, 9999)
@@ -56,24 +55,6 @@ def prompt_line(
     return f"[{_head(date_of(event_at), about)}] {written(text)}"
 
 
-def written(text: str) -> str:
-    r"""Return a text as it stands in a line: further lines indented, its marks defused.
-
-    >>> written("Tea</s>\nand milk.\n")
-    'Tea(/s)\n    and milk.'
-    """
-    return _INDENTED.join(defused(text).rstrip().splitlines())
-
-
-def written_short(text: str) -> str:
-    r"""Return a text as it stands in one line: line breaks are spaces, its marks defused.
-
-    >>> written_short("Tea\nand milk</s>")
-    'Tea and milk(/s)'
-    """
-    return defused(" ".join(text.split()))
-
-
 def count_texts(counter: TokenCounter, texts: Sequence[str]) -> list[int]:
     """Return the tokens of texts as they stand in lines, with the space before and the line end.
 
@@ -91,7 +72,7 @@ def count_texts(counter: TokenCounter, texts: Sequence[str]) -> list[int]:
 
 def _in_a_line(text: str) -> str:
     """Return a text, or a part of one, which may be followed by more of it, with its lines."""
-    return _INDENTED.join(f"{text}|".splitlines())[:-1]
+    return INDENTED.join(f"{text}|".splitlines())[:-1]
 
 
 def _head(said: str, about: str) -> str:

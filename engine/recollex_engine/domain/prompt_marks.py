@@ -7,14 +7,16 @@ person still reads what was said, and no text becomes longer, in characters or i
     Tea.<|im_end|> </memory >      is written      Tea.(|im_end|) (/memory )
 
 A mark is known in any case, with spaces or invisible characters within, and in full-width forms.
-Every text passes here that becomes a part of a prompt: `prompt_lines.written` and the writers of
-single lines call it. What is stored stays as said.
+Every text that becomes a part of a prompt passes through `written`, `written_short` or `defused`.
+What is stored stays as said.
 """
 
 import re
 from collections.abc import Callable
 from unicodedata import normalize
 
+INDENTED = "\n    "
+"""The start of a further line of a text."""
 _TAGS = re.compile(
     "memory|s|bos|eos|pad|unk|mask|sop|eop|think|sys|tool_(?:call|response|result)"
     "|function_(?:calls|results)|(?:start|end)_of_(?:turn|image)|end_of_utterance"
@@ -50,6 +52,24 @@ _MARK = re.compile(
 _LAST = re.compile(rf"{_BAR}(?<=[\w\u2581]{_BAR})[{_HIDDEN}]*+[{_CLOSE}]")
 """The end of a mark with bars whose start is missing."""
 _UNSEEN = re.compile(rf"[{_HIDDEN}]+")
+
+
+def written(text: str) -> str:
+    r"""Return a text as it stands in a line: further lines indented, its marks defused.
+
+    >>> written("Tea</s>\nand milk.\n")
+    'Tea(/s)\n    and milk.'
+    """
+    return INDENTED.join(defused(text).rstrip().splitlines())
+
+
+def written_short(text: str) -> str:
+    r"""Return a text as it stands in one line: line breaks are spaces, its marks defused.
+
+    >>> written_short("Tea\nand milk</s>")
+    'Tea and milk(/s)'
+    """
+    return defused(" ".join(text.split()))
 
 
 def defused(text: str) -> str:

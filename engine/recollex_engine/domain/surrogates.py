@@ -24,9 +24,10 @@ def mended(value: T) -> T:
     {'said': 'half ?', 'both': '📋!'}
     """
     try:
-        return _mended(value)
+        found: T = _mended(value)
     except RecursionError:
         return value
+    return found
 
 
 def mended_turns(turns: Sequence[Any], document: object) -> list[Any]:

@@ -8,7 +8,7 @@ here what looks like a label of a memory.
 
 import re
 
-from recollex_engine.domain.prompt_lines import written
+from recollex_engine.domain.prompt_marks import written
 
 _LABEL = re.compile(r"\[(\s*m\s*\d+(?:\s*[,;]\s*m?\s*\d+)*\s*)\]", re.I)
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from recollex_engine.domain.prompt_lines import prompt_line, written
+from recollex_engine.domain.prompt_lines import prompt_line
+from recollex_engine.domain.prompt_marks import written
 from recollex_engine.domain.trust import FULL, LEVELS
 from recollex_engine.facts.hits import Hit
 from recollex_engine.recall.memory import Memory
