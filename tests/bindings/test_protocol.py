@@ -195,6 +195,26 @@ def test_a_keyed_write_is_done_once(client: Raw) -> None:
     assert len(client_ids(client, "keyed")) == 2
 
 
+def test_a_key_is_of_one_write_with_its_values(client: Raw) -> None:
+    agent = "values"
+    said = {"text": "Said once.", "id": "m", "embedding": array(VECTOR)}
+    first = client.call("retain", agent, said, {"key": "a"})
+    others: list[tuple[str, dict[str, Any]]] = [
+        ("retain", said | {"text": "Said twice."}),
+        ("retain", said | {"embedding": array(-VECTOR)}),
+        ("retain", said | {"event_at": msgpack.Timestamp(1)}),
+        ("forget", {"id": "m"}),
+        ("erase", {"everything": True, "by": "Ann", "why": "It is hers."}),
+        ("delete_agent", {}),
+    ]
+    for method, arguments in others:
+        with pytest.raises(Told, match="key 'a' was given to another call before") as told:
+            client.call(method, agent, arguments, {"key": "a"})
+        assert told.value.name == "InputError"
+    assert client.call("retain", agent, dict(reversed(said.items())), {"key": "a"}) == first
+    assert client_ids(client, agent) == ["m"]
+
+
 def test_errors_are_told_by_name(client: Raw) -> None:
     with pytest.raises(Told) as told:
         client.call("get", "nobody", {"id": "x"})

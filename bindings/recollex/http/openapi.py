@@ -13,8 +13,9 @@ DESCRIPTION = """\
 A memory for AI agents. Paths, bodies and names are those of Memora's section 6; what goes beyond it
 are the options of `recollex.Agent`. Times carry a zone. Errors are problem+json (RFC 9457) whose
 title is a class of `recollex.errors`. A write may carry an `Idempotency-Key`: sent again with the
-same key, it is answered again and not done again. `Recollex-Timeout` is how many seconds the caller
-will wait."""
+same key, it is answered again and not done again; another write with that key is refused (422).
+Keys are kept for ten minutes, and not across a restart. `Recollex-Timeout` is how many seconds the
+caller will wait."""
 
 _ANSWERS = {
     400: "It cannot be read.",

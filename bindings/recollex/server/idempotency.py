@@ -3,9 +3,14 @@
 import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, Literal
 
+import orjson
+
+from recollex.server.access import Principal
 from recollex.server.calls import Call
+from recollex.wire.codec import encode
 from recollex_engine.errors import InputError
 
 KEPT = 600.0
@@ -13,13 +18,15 @@ KEPT = 600.0
 
 
 Found = Literal["new", "running", "answered"]
-_Place = tuple[str, str, str, object]
-"""The principal, the agent, the key, and the conversion of the result."""
+_Place = tuple[Principal, str, str]
+"""The principal, the agent and the key."""
+_Write = tuple[str, object, bytes]
+"""The method, the conversion of its result, and the digest of its arguments."""
 
 
 @dataclass(slots=True)
 class _Entry:
-    digest: int
+    write: _Write
     since: float
     call: Call | None
     followers: list[Call] = field(default_factory=list)
@@ -30,10 +37,11 @@ class _Entry:
 class IdempotencyCache:
     """The answers to writes that came with a key, by principal, agent and key.
 
-    A repeated write gets the first answer while that is kept: for `KEPT` seconds, and at most
-    ``most`` answers in all. One that comes while the first still runs waits for it. A refusal by
-    the service itself (overload, or a deadline that passed before the write began) is not kept,
-    because nothing was written.
+    A write is repeated if it has the same method, the same arguments and is answered in the same
+    form; any other write with its key is refused. A repeated write gets the first answer while that
+    is kept: for `KEPT` seconds, and at most ``most`` answers in all. One that comes while the first
+    still runs waits for it. A refusal by the service itself (overload, or a deadline that passed
+    before the write began) is not kept, because nothing was written.
 
     Threads: the event loop's.
     """
@@ -51,18 +59,21 @@ class IdempotencyCache:
         A call that repeats a running one is returned by `done` of the first. Raises `InputError`
         for a key that was used for a different call.
         """
-        place = _place(call)
+        place, write = _place(call), _write(call)
         found = self._entries.get(place)
         now = time.monotonic()
         if found is not None and (found.call is not None or now - found.since < KEPT):
-            if found.digest != _digest(call):
-                raise InputError(f"key {place[2]!r} was given to another call before")
+            if found.write != write:
+                raise InputError(
+                    f"key {place[2]!r} was given to another call before, of {found.write[0]}: "
+                    f"nothing of this {write[0]} was done; give every write a key of its own"
+                )
             if found.call is not None:
                 found.followers.append(call)
                 return "running"
             call.result, call.error = found.result, found.error
             return "answered"
-        self._entries[place] = _Entry(_digest(call), now, call)
+        self._entries[place] = _Entry(write, now, call)
         self._entries.move_to_end(place)
         self._shrink(now)
         return "new"
@@ -93,8 +104,28 @@ class IdempotencyCache:
 
 
 def _place(call: Call) -> _Place:
-    return call.principal.name, call.agent, call.options.key or "", call.convert
+    return call.principal, call.agent, call.options.key or ""
 
 
-def _digest(call: Call) -> int:
-    return hash((call.method.name, tuple(sorted(call.arguments))))
+def _write(call: Call) -> _Write:
+    """Return what makes a write the same one: names may come in another order, values may not."""
+    try:
+        said = orjson.dumps(dict(call.arguments), default=_exact, option=_EXACTLY)
+    except orjson.JSONEncodeError:  # names that are bytes, say, which the method will refuse
+        said = encode(call.arguments)
+    return call.method.name, call.convert, blake2b(said, digest_size=16).digest()
+
+
+_EXACTLY = (
+    orjson.OPT_SORT_KEYS
+    | orjson.OPT_NON_STR_KEYS
+    | orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
+"""JSON with sorted names, in which arrays, times and records have no form of their own."""
+
+
+def _exact(value: object) -> list[str]:
+    """Return what JSON can hold of a value of the protocol, equal only for equal values."""
+    return [type(value).__name__, encode(value).hex()]

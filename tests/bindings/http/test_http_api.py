@@ -225,6 +225,36 @@ def test_a_write_with_a_key_is_done_once(http: httpx.Client) -> None:
     assert ok(http.get("/api/agents/key/stats"))["memories"] == 1
 
 
+def test_another_write_with_the_key_of_an_earlier_one_is_refused(http: httpx.Client) -> None:
+    agent, keyed = "/api/agents/other", {"Idempotency-Key": "k-2"}
+    tea = {"text": "Ann likes tea.", "id": "m1", "metadata": {"a": 1, "b": [2, {"c": 3, "d": 4}]}}
+    first = ok(http.post(f"{agent}/memories", json=tea, headers=keyed))
+    others = [
+        ("POST", f"{agent}/memories", tea | {"text": "Ann likes ale."}),
+        ("POST", f"{agent}/memories", tea | {"id": "m2"}),
+        ("POST", f"{agent}/memories", tea | {"metadata": {"a": 1, "b": [2, {"c": 3, "d": 5}]}}),
+        ("POST", f"{agent}/memories", tea | {"metadata": {"a": True, "b": tea["metadata"]["b"]}}),
+        ("POST", f"{agent}/memories", tea | {"event_at": "2024-05-01T00:00:00Z"}),
+        ("POST", f"{agent}/memories", [tea]),
+        ("POST", "/api/memories/batch", {"agent_id": "other", "items": [{"content": "Tea."}]}),
+        ("POST", f"{agent}/forget", {"id": ["m1"]}),
+        ("POST", f"{agent}/expire", None),
+        ("DELETE", f"{agent}/memories/m1", None),
+        ("DELETE", agent, None),
+    ]
+    for verb, path, body in others:
+        told = refused(http.request(verb, path, json=body, headers=keyed), 422, "InputError")
+        assert "key 'k-2' was given to another call before, of retain" in told["detail"], path
+        assert "give every write a key of its own" in told["detail"]
+    swapped = dict(reversed(tea.items())) | {"metadata": {"b": [2, {"d": 4, "c": 3}], "a": 1}}
+    assert ok(http.post(f"{agent}/memories", json=swapped, headers=keyed)) == first
+    [held] = ok(http.get(f"{agent}/memories"))["memories"]
+    assert (held["id"], held["text"]) == ("m1", "Ann likes tea.")
+    elsewhere = ok(http.post("/api/agents/third/memories", json=tea, headers=keyed))
+    assert elsewhere == first  # a key is of one agent
+    assert ok(http.get("/api/agents/third/stats"))["memories"] == 1
+
+
 M = "/api/agents/a/memories"
 
 
