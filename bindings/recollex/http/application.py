@@ -30,6 +30,7 @@ from recollex.http import (
     tools,
 )
 from recollex.http.api_page import HEADERS, api_page
+from recollex.http.cross_site import check_site
 from recollex.http.endpoint import Endpoint
 from recollex.http.problems import RequestError, problem
 from recollex.http.routes import Routes, check_request, no_such_verb
@@ -60,11 +61,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *investigate.ENDPOINTS,
 )
 JSON = {"content-type": "application/json"}
-LOCAL_NAMES = frozenset({b"localhost", b"127.0.0.1", b"[::1]"})
-"""Hosts that a request may name if no token is asked for.
-
-A browser sends the host of its address bar. So a web page of another host cannot call a server that
-trusts every process on this machine, whatever address that host's name resolves to."""
 
 
 class ServiceBackend:
@@ -117,11 +113,14 @@ class Application:
     `/healthz` says that the process answers, `/readyz` that it takes calls, and `/metrics` shows
     its metrics. `/openapi.json` describes the API, and `/docs` shows that in a browser. `/studio`
     looks into memories. Only `/metrics` needs a token: a browser that opens a page sends none.
+
+    host: on which the server listens; see `cross_site`.
     """
 
-    def __init__(self, service: Service, metrics: Metrics) -> None:
+    def __init__(self, service: Service, metrics: Metrics, host: str) -> None:
         self._service = service
         self._metrics = metrics
+        self._host = host
         self._pages: dict[bytes, Callable[[], Answer]] = {
             b"/healthz": self._health,
             b"/readyz": self._readiness,
@@ -160,7 +159,8 @@ class Application:
 
     async def _answer(self, scope: Scope, receive: Receive) -> Answer:
         headers = dict(scope["headers"])
-        self._check_host(headers)
+        if self._service.access.open:
+            check_site(scope["headers"], self._host)
         verb, path = scope["method"], scope["raw_path"]
         page = self._pages.get(path)
         if page is not None and verb not in ("GET", "HEAD"):
@@ -229,16 +229,6 @@ class Application:
             ) from None
         self._metrics.received_bytes.add(length, "http")
         return b"".join(parts)
-
-    def _check_host(self, headers: Mapping[bytes, bytes]) -> None:
-        """Raise `RequestError` if a web page of another host may have sent the request."""
-        if self._service.access.open:
-            host = headers.get(b"host", b"").lower()
-            name = host[: host.rfind(b":")] if not host.endswith(b"]") and b":" in host else host
-            if name not in LOCAL_NAMES:
-                raise RequestError(
-                    421, "HostError", "without tokens, this server answers to localhost alone"
-                )
 
     def _health(self) -> Answer:
         return 200, {"content-type": "text/plain"}, b"ok\n"

@@ -101,7 +101,7 @@ async def start_http(
     limits = service.limits
     protocol = limited_protocol(limits)
     config = uvicorn.Config(
-        Application(service, metrics),
+        Application(service, metrics, host),
         http=protocol,
         ws="none",
         lifespan="off",

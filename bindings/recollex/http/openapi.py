@@ -20,7 +20,7 @@ caller will wait."""
 _ANSWERS = {
     400: "It cannot be read.",
     401: "No token, or one that the server does not know.",
-    403: "The token does not allow it.",
+    403: "The token does not allow it; or a page of another site asks where there are no tokens.",
     404: "No such id.",
     409: "It contradicts what is there.",
     413: "The body is too large.",

@@ -10,6 +10,8 @@ from typing import Any
 import uvicorn
 from mcp.server.mcpserver import MCPServer
 
+from recollex.http.cross_site import check_site
+from recollex.http.problems import RequestError
 from recollex.http.unsignalled_server import UvicornServer
 from recollex.mcp.agents import PRINCIPAL, Agents
 from recollex.server.access import Access, check_exposed
@@ -40,7 +42,7 @@ def serve_http(
     """
     if host not in LOCAL:
         check_exposed(host, access, encrypted=insecure)
-    app = Guarded(server.streamable_http_app(streamable_http_path=PATH, host=host), access)
+    app = Guarded(server.streamable_http_app(streamable_http_path=PATH, host=host), access, host)
     listening = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
     config = uvicorn.Config(app, log_level="warning", lifespan="on", timeout_graceful_shutdown=5)
@@ -65,23 +67,30 @@ async def _serve(server: UvicornServer, listening: socket.socket) -> None:
 class Guarded:
     """An application whose requests need a token, if tokens are known.
 
+    Without tokens it refuses the pages of other sites; host: on which it listens, see `cross_site`.
     Header values reach it without the whitespace around them, which is no part of them (RFC 9110,
     5.5) and which httptools leaves at the end: revision 2026-07-28 compares headers with the body.
     """
 
-    def __init__(self, app: Any, access: Access) -> None:
+    def __init__(self, app: Any, access: Access, host: str) -> None:
         self._app = app
         self._access = access
+        self._host = host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 to a request without a known token, and hand on all others."""
+        """Answer a request without a known token, or of another site, and hand on all others."""
         if scope["type"] == "http":
             scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        if scope["type"] == "http" and not self._access.open:
             try:
-                scope[PRINCIPAL] = self._access.principal(_token(scope))
+                if self._access.open:
+                    check_site(scope["headers"], self._host)
+                else:
+                    scope[PRINCIPAL] = self._access.principal(_token(scope))
             except UnauthorizedError as error:
-                await _refuse(send, str(error))
+                await _refuse(send, 401, f"{error}: Authorization: Bearer TOKEN")
+                return
+            except RequestError as error:
+                await _refuse(send, error.status, str(error))
                 return
         await self._app(scope, receive, send)
 
@@ -94,11 +103,13 @@ def _token(scope: Scope) -> str | None:
     return None
 
 
-async def _refuse(send: Send, said: str) -> None:
-    error = {"code": -32600, "message": f"{said}: Authorization: Bearer TOKEN"}
+async def _refuse(send: Send, status: int, said: str) -> None:
+    error = {"code": -32600, "message": said}
     body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
-    headers = [(b"content-type", b"application/json"), (b"www-authenticate", b"Bearer")]
-    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    headers = [(b"content-type", b"application/json")]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 

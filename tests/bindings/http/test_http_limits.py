@@ -53,6 +53,12 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def unguarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("unguarded")) as running:
+        yield running
+
+
 def bearer(secret: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {secret}"}
 
@@ -162,6 +168,72 @@ def test_without_tokens_only_this_machine_is_answered(tmp_path: Path) -> None:
         for host in ("evil.example", "localhost.evil.example:80", "192.168.0.7", ""):
             answer = client.get("/healthz", headers={"Host": host})
             assert title(answer) == (421, "HostError")
+
+
+REQUESTS = [
+    ("POST", "/api/agents/a/expire"),
+    ("POST", "/api/agents/a/memories"),
+    ("GET", "/api/agents/a/memories"),
+    ("DELETE", "/api/agents/a"),
+    ("OPTIONS", "/api/agents/a/memories"),
+    ("POST", "/api/rpc"),
+    ("GET", "/metrics"),
+    ("GET", "/studio"),
+    ("GET", "/docs"),
+    ("GET", "/healthz"),
+    ("GET", "/nowhere"),
+]
+OTHER_SITES = [
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "CROSS-SITE"},
+    {"Origin": "http://evil.example"},
+    {"Origin": "http://127.0.0.1:1"},
+    {"Origin": "http://127.0.0.1"},
+    {"Origin": "http://localhost:8080.evil.example"},
+    {"Origin": "null"},
+    {"Origin": ""},
+    {"Origin": "http://OWN", "Sec-Fetch-Site": "cross-site"},
+    {"Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"},
+]
+OTHER_HOSTS = (
+    *("evil.example", "evil.example:80", "localhost.evil.example:80", "[::1].evil.example"),
+    *("localhost:80@evil.example", "0.0.0.0:80", "192.168.0.7", "127.0.0.1.evil.example", ""),
+)
+
+
+@pytest.mark.parametrize(("verb", "path"), REQUESTS)
+def test_without_tokens_pages_of_other_sites_are_refused(
+    unguarded: Served, verb: str, path: str
+) -> None:
+    own = unguarded.url.removeprefix("http://")
+    with unguarded.http() as client:
+        for said in OTHER_SITES:
+            headers = {name: value.replace("OWN", own) for name, value in said.items()}
+            assert title(client.request(verb, path, headers=headers)) == (403, "CrossSiteError")
+        for host in OTHER_HOSTS:
+            answer = client.request(verb, path, headers={"Host": host})
+            assert title(answer) == (421, "HostError")
+        for headers in (
+            {"Origin": f"http://{own}", "Sec-Fetch-Site": "same-origin"},
+            {"Origin": f"https://{own}".upper()},
+            {"Sec-Fetch-Site": "none"},
+            {"Host": "127.1.2.3:80", "Origin": "http://127.1.2.3:80"},
+        ):
+            assert client.request(verb, path, headers=headers).status_code not in (403, 421)
+
+
+def test_two_hosts_are_none(unguarded: Served) -> None:
+    host, port = unguarded.server.address
+    with socket.create_connection((host, port), timeout=10) as made:
+        made.sendall(b"GET /healthz HTTP/1.1\r\nHost: evil\r\nHost: localhost\r\n\r\n")
+        assert made.recv(4096).startswith(b"HTTP/1.1 421")
+
+
+def test_with_tokens_another_site_may_call(guarded: Served) -> None:
+    headers = bearer(READER) | {"Origin": "http://app.example", "Sec-Fetch-Site": "cross-site"}
+    with guarded.http(headers=headers) as client:
+        assert client.get("/api/agents", headers={"Host": "memory.example"}).status_code == 200
 
 
 def test_without_tokens_it_does_not_listen_to_others(tmp_path: Path) -> None:
