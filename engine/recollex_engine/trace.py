@@ -3,6 +3,8 @@
 import time
 from dataclasses import dataclass, field
 
+from recollex_engine.private_paths import without_paths
+
 
 @dataclass(slots=True)
 class Trace:
@@ -31,6 +33,10 @@ class Trace:
     def stage(self, name: str) -> "Stage":
         """Time the body of a ``with`` as stage ``name``; bodies of the same name add up."""
         return Stage(self, name)
+
+    def failed(self, name: str, error: BaseException) -> None:
+        """Record that an arm failed; what is recorded is sent to clients, so it holds no path."""
+        self.errors[name] = f"{type(error).__name__}: {without_paths(str(error))}"
 
     def spent(self, name: str, since: int) -> int:
         """Add the time since ``since``, of `time.perf_counter_ns`, to stage ``name``; return now.

@@ -8,6 +8,7 @@ from typing import Any, ParamSpec
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp_types import CallToolResult, TextContent
 
+from recollex.wire.error_codec import encode_error
 from recollex_engine.domain.prompt_marks import defused, defused_json, written, written_short
 from recollex_engine.errors import RecollexError, UnknownIdError
 
@@ -61,8 +62,8 @@ def reads(resource: Callable[P, str]) -> Callable[P, str]:
 
 
 def said(error: RecollexError) -> str:
-    """Return what an error says, on one line."""
-    return " ".join(str(error).split())
+    """Return what an error says, on one line and without paths of this machine."""
+    return " ".join(encode_error(error)[1].split())
 
 
 def shown(memory: Any) -> dict[str, Any]:

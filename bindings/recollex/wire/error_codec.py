@@ -2,7 +2,7 @@
 
 The name is that of a class of `recollex_engine.errors`, which is looked up in one frozen table.
 data holds the fields of the error. Any other exception is sent as `InternalError` without its
-text, which is in the server's log.
+text, which is in the server's log. Paths of the server's disk are not sent; see `private_paths`.
 """
 
 import inspect
@@ -13,6 +13,7 @@ from typing import Any
 
 from recollex_engine import errors
 from recollex_engine.errors import InternalError, ProtocolError, RecollexError, remade
+from recollex_engine.private_paths import without_paths
 
 ERRORS: Mapping[str, type[RecollexError]] = types.MappingProxyType(
     {
@@ -27,6 +28,8 @@ _PLAIN = str | int | float | bool | None
 _FILES = "filename", "filename2"
 _SYSTEM = "errno", "strerror", *_FILES
 """The fields of an `OSError`."""
+_QUOTES = errors.UnknownIdError, errors.MergeCycleError, errors.ForbiddenError
+"""Errors whose words are those of the caller: an id may be a path."""
 
 
 def encode_error(error: BaseException) -> list[Any]:
@@ -46,9 +49,17 @@ def encode_error(error: BaseException) -> list[Any]:
         found = {name: getattr(error, name) for name in _SYSTEM}
         found |= {name: os.fsdecode(found[name]) for name in _FILES if found[name] is not None}
         data |= {name: value for name, value in found.items() if value is not None}
+    message = str(error)
+    if not isinstance(error, _QUOTES):
+        paths = [path for name in ("path", *_FILES) if isinstance(path := data.get(name), str)]
+        message = without_paths(message, *paths)
+        data = {
+            name: without_paths(value, *paths) if isinstance(value, str) else value
+            for name, value in data.items()
+        }
     if error.__cause__ is not None and type(error.__cause__).__name__ in ERRORS:
         data["cause"] = encode_error(error.__cause__)
-    return [type(error).__name__, str(error), data]
+    return [type(error).__name__, message, data]
 
 
 def decode_error(sent: object) -> RecollexError:

@@ -54,7 +54,7 @@ def recall_kinds(
                         now=question.now,
                     )
                 except Exception as error:  # the memories still answer
-                    found.trace.errors["surfaces"] = f"{type(error).__name__}: {error}"
+                    found.trace.failed("surfaces", error)
     found.trace.total += found.trace.stages.get("surfaces", 0)
     most, limit = question.max_tokens, question.limit
     kept, beside, tokens = fit(list(found), read_hits(facts, hits), most, limit, counter)

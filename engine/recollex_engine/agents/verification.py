@@ -15,6 +15,7 @@ from recollex_engine.log.format import START
 from recollex_engine.log.head import Head, HeadFile
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.stubs import read_stubs, said_of_stubs
+from recollex_engine.private_paths import without_paths
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.postings import ARRAYS, Postings
@@ -66,7 +67,7 @@ def _verify(
     heads = HeadCheck(follower, HeadFile(agent.folder / LOG).read(), head)
     view = agent.view()
     if view is None:
-        return Verification(0, 0, 0, tuple(heads.problems()))
+        return Verification(0, 0, 0, tuple(map(without_paths, heads.problems())))
     replica = agent.replica()
     problems: list[str] = []
     fresh = Columns(replica.folder / "none", None)
@@ -95,7 +96,7 @@ def _verify(
             problems += problems_of(fresh)
     elif not problems:
         problems.append(f"the log ends at operation {fresh.op}, readers were shown {view.op}")
-    return Verification(fresh.op, fresh.memories, fresh.rows, tuple(problems))
+    return Verification(fresh.op, fresh.memories, fresh.rows, tuple(map(without_paths, problems)))
 
 
 @contextlib.contextmanager

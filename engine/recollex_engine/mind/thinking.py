@@ -28,6 +28,7 @@ from recollex_engine.mind.profile import Profile, read_profile
 from recollex_engine.mind.prompt_data import as_data, without_labels
 from recollex_engine.mind.thought import ORDER, Thought
 from recollex_engine.mind.time_critique import Violation, violations
+from recollex_engine.private_paths import without_paths
 from recollex_engine.ranking.presets import DEFAULT
 from recollex_engine.ranking.query_embedding import embedded_once
 from recollex_engine.recall.memory import Memory
@@ -138,7 +139,7 @@ def think(
         if error.reason == "cancelled":
             raise
         warnings.warn(f"{agent.name} could not think: {error}", RuntimeWarning, stacklevel=3)
-        return replace(thought, error=str(error))
+        return replace(thought, error=without_paths(str(error)))
     return replace(
         thought,
         text=read.text,

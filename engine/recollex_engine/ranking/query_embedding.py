@@ -80,7 +80,7 @@ def embed_beside(
             if unread is not None and (beyond := unread(text)):
                 trace.truncated["query"] = beyond
         except Exception as error:  # the words still answer
-            trace.errors["embed"] = f"{type(error).__name__}: {error}"
+            trace.failed("embed", error)
     latency.add(trace.stages["embed"])
     if known is not None and query is not None:
         known[text] = query

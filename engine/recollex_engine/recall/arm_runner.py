@@ -47,7 +47,7 @@ def run_arm(
             return _limited(view, quotas, arm(allowed, budget))
         return _within(view, quotas, arm, allowed, budget)
     except Exception as error:  # the other arms still answer
-        trace.errors[name] = f"{type(error).__name__}: {error}"
+        trace.failed(name, error)
         return ArmList.empty()
     finally:
         trace.spent(name, began)

@@ -234,7 +234,7 @@ class _Pipeline:
             try:
                 found = [self._best(part, analyzer, embedder) for part in parts]
             except Exception as error:  # the whole question still answers
-                trace.errors["parts"] = f"{type(error).__name__}: {error}"
+                trace.failed("parts", error)
                 return fused
             return lead_with_parts(fused, found)
 
@@ -334,7 +334,7 @@ class _Pipeline:
                 settled = None if whole else self._settled
                 ranked = rerank(candidates, reranker, preset.combination, preset.depth, settled)
             except Exception as error:  # the fused order still answers
-                trace.errors["rerank"] = f"{type(error).__name__}: {error}"
+                trace.failed("rerank", error)
                 return candidates
             trace.judged = ranked.judged
             return candidates.taken(ranked.order, ranked.scores)
@@ -364,7 +364,7 @@ class _Pipeline:
             )
             return search_surfaces(facts, about, (FACT, EVENT), count)
         except Exception as error:  # the memories and the names lead to a pack as well
-            self.trace.errors["surfaces"] = f"{type(error).__name__}: {error}"
+            self.trace.failed("surfaces", error)
             return []
 
     def within_budget(

@@ -73,7 +73,7 @@ def search_words(
             parser = in_locale(parser, settings.locale if settings else DAY_FIRST)
             time_range = parser.find(question.text, now)
         except Exception as error:  # as with an arm, the others still answer
-            trace.errors["parse"] = f"{type(error).__name__}: {error}"
+            trace.failed("parse", error)
     cues, parsed, searched = reading.cues, reading.parsed, reading.searched
     began, quoted = trace.spent("parse", began), None
     allowed = filtered = admitted_memories(view, question)
@@ -128,7 +128,7 @@ def _cited(
         try:
             cited = cited_by_facts(view, question.filter.as_world, question.filter.trust, asked)
         except Exception as error:  # as with an arm, the others still answer
-            trace.errors["facts"] = f"{type(error).__name__}: {error}"
+            trace.failed("facts", error)
             return None
     if cited is None:
         return None
