@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 import recollex
+from recollex.server.connection_limiter import ConnectionLimiter
 from recollex.server.limits import Limits
 from recollex.server.listener import tls_context
 from recollex.server.server import Server
@@ -152,7 +153,8 @@ def test_a_connection_accepted_while_the_server_stops_is_closed(
         [listening] = listening_sockets("127.0.0.1", 0, 8)
         context = tls_context(*map(str, certificate))
         with socket.create_connection(listening.getsockname(), timeout=5) as client:
-            accepting = TlsAccepting([listening], context, LIMITS, asyncio.Protocol, lambda: 0)
+            limiter = ConnectionLimiter(LIMITS, lambda *_: None)
+            accepting = TlsAccepting([listening], context, lambda _: asyncio.Protocol(), limiter)
             for _ in range(turns):
                 await asyncio.sleep(0)
             accepting.close()

@@ -41,6 +41,8 @@ def mcp(arguments: Arguments) -> int:
     if arguments.http is None:
         serve_stdio(server, agents)
         return 0
+    if find_spec("httptools") is None:
+        raise InputError("--http needs the package httptools: pip install 'recollex[http,mcp]'")
     from recollex.mcp.http_serving import serve_http
     from recollex.server.access import Access
 

@@ -32,10 +32,11 @@ from recollex.http import (
 from recollex.http.api_page import HEADERS, api_page
 from recollex.http.cross_site import check_site
 from recollex.http.endpoint import Endpoint
-from recollex.http.problems import RequestError, problem
+from recollex.http.problems import problem
 from recollex.http.routes import Routes, check_request, no_such_verb
 from recollex.server.access import Principal
 from recollex.server.calls import MAX_KEY, Options
+from recollex.server.connection_limiter import admit
 from recollex.server.metrics import CONTENT_TYPE, Metrics
 from recollex.server.service import Service
 from recollex_engine.errors import InputError
@@ -168,18 +169,19 @@ class Application:
         if page is not None and path != b"/metrics":
             return page()
         principal = self._service.access.principal(_token(headers))
+        admit(scope)
         if page is not None:
             return page()
         kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
         if path == b"/api/rpc":
             if verb != "POST":
                 raise no_such_verb(verb, "POST")
-            body = await self._body(headers, receive)
+            body = await self._body(receive)
             work = rpc.answer(self._service, principal, scope.get("client"), kind, body)
             answered: Answer = await self._while_there(work, scope, receive)
             return answered
         endpoint, words = self._routes.find(verb, path)
-        body = await self._body(headers, receive)
+        body = await self._body(receive)
         request = check_request(endpoint, words, scope["query_string"], kind, body)
         options = _options(headers)
         backend = ServiceBackend(self._service, principal, scope.get("client"), options)
@@ -203,32 +205,18 @@ class Application:
             watch.remove_done_callback(gone)
             watch.cancel()
 
-    async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes:
-        """Return a request's body. Raises `RequestError` if it is too long or too slow."""
-        most, seconds = self._service.limits.message_bytes, self._service.limits.stall
-        said = headers.get(b"content-length", b"0")
-        if not said.isdigit() or len(said) > 18 or int(said) > most:
-            raise _too_long(most)
-        parts, length = [], 0
-        try:
-            async with asyncio.timeout(seconds):
-                while True:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise asyncio.CancelledError
-                    part = message.get("body", b"")
-                    parts.append(part)
-                    length += len(part)
-                    if length > most:
-                        raise _too_long(most)
-                    if not message.get("more_body"):
-                        break
-        except TimeoutError:
-            raise RequestError(
-                408, "TooSlow", f"the body must be there within {seconds:g} s", connection="close"
-            ) from None
-        self._metrics.received_bytes.add(length, "http")
-        return b"".join(parts)
+    async def _body(self, receive: Receive) -> bytes:
+        """Return a request's body, which `LimitedProtocol` bounds in length and in time."""
+        parts, more = [], True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise asyncio.CancelledError
+            parts.append(message.get("body", b""))
+            more = message.get("more_body", False)
+        body = b"".join(parts)
+        self._metrics.received_bytes.add(len(body), "http")
+        return body
 
     def _health(self) -> Answer:
         return 200, {"content-type": "text/plain"}, b"ok\n"
@@ -288,9 +276,3 @@ _KEY = re.compile(f"[!-~]{{1,{MAX_KEY}}}")
 
 _OPTION_HEADERS = (b"idempotency-key", b"recollex-timeout", b"traceparent")
 _PLAIN = Options()
-
-
-def _too_long(most: int) -> RequestError:
-    return RequestError(
-        413, "TooLong", f"a body may have {most:,} bytes: send several", connection="close"
-    )

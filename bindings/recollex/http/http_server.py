@@ -6,18 +6,16 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import Sized
-from functools import partial
 from typing import Any, Protocol
 
 from recollex.http.application import Application
 from recollex.server.access import Access, check_exposed
+from recollex.server.connection_limiter import Client
 from recollex.server.metrics import Metrics
 from recollex.server.service import Service
 from recollex.server.tls_accepting import TlsAccepting
 from recollex_engine.errors import InputError
 
-KEEP_ALIVE = 75.0
-"""Seconds for which a connection without a request is kept, or `Limits.idle` if that is less."""
 BACKLOG = 1024
 """Connections that the system holds until they are accepted."""
 
@@ -96,10 +94,10 @@ async def start_http(
     import uvicorn
 
     from recollex.http.unsignalled_server import UvicornServer
-    from recollex.http.uvicorn_server import limited_protocol
+    from recollex.http.uvicorn_server import KEEP_ALIVE, limited_protocol
 
     limits = service.limits
-    protocol = limited_protocol(limits)
+    protocol = limited_protocol(service.limiter)
     config = uvicorn.Config(
         Application(service, metrics, host),
         http=protocol,
@@ -125,14 +123,12 @@ async def start_http(
     accepting = None
     if tls is not None:  # uvicorn would wait a minute for the handshake of each connection
         listening.listen(BACKLOG)
-        made: Any = partial(
-            protocol,
-            config=config,
-            server_state=server.server_state,
-            app_state=server.lifespan.state,
-        )
-        connected = server.server_state.connections.__len__
-        accepting = TlsAccepting([listening], tls, limits, made, connected)
+
+        def made(shaking: Client) -> Any:
+            state, app_state = server.server_state, server.lifespan.state
+            return protocol(config, state, app_state, instead_of=shaking)
+
+        accepting = TlsAccepting([listening], tls, made, service.limiter)
     found = HttpServer(listening, server, task, accepting)
     metrics.gauge(
         "recollex_http_connections", "HTTP connections that are open.", lambda: found.connections

@@ -13,8 +13,12 @@ from mcp.server.mcpserver import MCPServer
 from recollex.http.cross_site import check_site
 from recollex.http.problems import RequestError
 from recollex.http.unsignalled_server import UvicornServer
+from recollex.http.uvicorn_server import limited_protocol
 from recollex.mcp.agents import PRINCIPAL, Agents
 from recollex.server.access import Access, check_exposed
+from recollex.server.connection_limiter import ConnectionLimiter, admit
+from recollex.server.limits import Limits
+from recollex.server.logs import Log
 from recollex_engine.errors import InputError, UnauthorizedError
 
 Scope = MutableMapping[str, Any]
@@ -45,17 +49,27 @@ def serve_http(
     app = Guarded(server.streamable_http_app(streamable_http_path=PATH, host=host), access, host)
     listening = _listen(host, port)
     shown = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(app, log_level="warning", lifespan="on", timeout_graceful_shutdown=5)
     agents.start()
     try:
         ready(f"http://{shown}:{listening.getsockname()[1]}{PATH}")
-        asyncio.run(_serve(UvicornServer(config), listening))
+        asyncio.run(_serve(app, listening))
     finally:
         listening.close()
         agents.close()
 
 
-async def _serve(server: UvicornServer, listening: socket.socket) -> None:
+async def _serve(app: "Guarded", listening: socket.socket) -> None:
+    limiter = ConnectionLimiter(Limits(), Log(level="warning").exhausted)
+    config = uvicorn.Config(
+        app,
+        http=limited_protocol(limiter),
+        ws="none",
+        lifespan="on",
+        log_level="error",  # its warnings are of what clients send
+        timeout_graceful_shutdown=5,
+    )
+    server = UvicornServer(config)
+
     def stop() -> None:
         server.should_exit = True
 
@@ -86,6 +100,7 @@ class Guarded:
                     check_site(scope["headers"], self._host)
                 else:
                     scope[PRINCIPAL] = self._access.principal(_token(scope))
+                admit(scope)
             except UnauthorizedError as error:
                 await _refuse(send, 401, f"{error}: Authorization: Bearer TOKEN")
                 return

@@ -8,6 +8,7 @@ from typing import Any, Protocol, cast
 
 from recollex.server.access import Principal
 from recollex.server.calls import NO_OPTIONS, Call, Options
+from recollex.server.connection_limiter import Client
 from recollex.server.framing import check_recall
 from recollex.server.hello import check_protocol
 from recollex.server.message_buffer import MessageBuffer
@@ -43,7 +44,7 @@ class ConnectionOwner(Protocol):
     service: Service
     hello_answer: dict[str, Any]
 
-    def joined(self, connection: "Connection") -> bool:
+    def joined(self, connection: "Connection", peer: object) -> bool:
         """Count a client in; returns whether there is room."""
 
     def left(self, connection: "Connection") -> None:
@@ -66,11 +67,11 @@ class Connection(asyncio.Protocol):
     Threads: the event loop's, except for `deliver` and `urgent`.
     """
 
-    def __init__(self, owner: ConnectionOwner, number: int) -> None:
+    def __init__(self, owner: ConnectionOwner, number: int, shaking: Client | None = None) -> None:
         self._owner = owner
+        self.shaking = shaking
         self._service = owner.service
         self._limits = owner.service.limits
-        self.number = number
         self.name: str = f"connection {number}"
         self._principal: Principal | None = None
         self._encoder = WHOLE
@@ -100,7 +101,7 @@ class Connection(asyncio.Protocol):
         make = TlsResponseWriter if tls else ResponseWriter
         self._writer = make(self._transport, self._writer_changed)
         self.heard_at = time.monotonic()
-        if not self._owner.joined(self):
+        if not self._owner.joined(self, transport.get_extra_info("peername")):
             self.leave(OverloadedError("too many clients are connected", 1.0))
 
     def data_received(self, data: bytes) -> None:
@@ -130,6 +131,7 @@ class Connection(asyncio.Protocol):
         self._buffer.drop()
         self._backlog.clear()
         self._writer.close()
+        self._service.settle()
         for call in list(self._calls.values()):
             self._service.cancel(call)
         self._owner.left(self)
@@ -236,6 +238,7 @@ class Connection(asyncio.Protocol):
             self._writer.send(messages.refusal(request.id, error))
             self.leave(error)
             return
+        self._service.limiter.admit(self)
         self._buffer.max_bytes = self._limits.message_bytes
         self._encoder = DEFLATED if arguments.get("deflate") is True else WHOLE
         self._writer.send(messages.response(request.id, encode(self._owner.hello_answer)))
@@ -353,8 +356,6 @@ class Connection(asyncio.Protocol):
         if self._ended or self._leaving:
             self._close_if_done()
 
-    # -- the end ---------------------------------------------------------------------------------
-
     def leave(self, why: RecollexError, finish: bool = False) -> None:
         """Send the reason, answer the calls that have begun, and close; nothing more is read.
 
@@ -376,19 +377,18 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
         self._close_if_done()
 
-    def check(self, now: float) -> None:
-        """Close if the client is too slow to send a message or a hello, or to read."""
-        limits = self._limits
-        if self._writer.full and now - self.full_since > limits.stall:
-            self.abort("the client takes no answers")
-        elif self.begun_at and now - self.begun_at > limits.stall:
-            self.abort("a message was begun and not finished")
-        elif self._principal is None and now - self.heard_at > limits.handshake:
-            self.abort("the client said no hello")
-        elif now - self.heard_at > limits.idle and not (self._calls or self._backlog):
-            self.abort("nothing was said for too long")
-        elif self._leaving and now - self.heard_at > limits.stall:
-            self.abort(self.why)
+    def overdue(self, now: float) -> str | None:
+        """Return why the client is too slow to send a message or a hello, or to read."""
+        self._service.settle()  # calls that were delivered must not count
+        if self._writer.full and now - self.full_since > self._limits.stall:
+            return "the client takes no answers"
+        if self.begun_at and now - self.begun_at > self._limits.stall:
+            return "a message was begun and not finished"
+        if self._principal is None and now - self.heard_at > self._limits.handshake:
+            return "the client said no hello"
+        if now - self.heard_at > self._limits.idle and not (self._calls or self._backlog):
+            return "nothing was said for too long"
+        return self.why if self._leaving and now - self.heard_at > self._limits.stall else None
 
     def abort(self, why: str) -> None:
         """Close at once, because the client keeps the server waiting."""

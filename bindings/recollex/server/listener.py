@@ -6,7 +6,6 @@ import os
 import socket
 import ssl
 import stat
-import time
 from collections.abc import Callable
 from ipaddress import ip_address
 from itertools import count
@@ -15,14 +14,13 @@ from typing import Any
 
 from recollex.server.access import check_exposed
 from recollex.server.connection import Connection
+from recollex.server.connection_limiter import Client
 from recollex.server.framing import prepare
 from recollex.server.hello import hello_answer
 from recollex.server.service import Service
 from recollex.server.tls_accepting import TlsAccepting, listening_sockets
 from recollex_engine.errors import InputError, OverloadedError
 
-SWEEP = 1.0
-"""Seconds between two checks for connections that keep the server waiting."""
 BACKLOG = 1024
 
 
@@ -40,7 +38,6 @@ class Listener:
         self._loop = asyncio.get_running_loop()
         self._servers: list[asyncio.Server | TlsAccepting] = []
         self._files: list[tuple[Path, int]] = []
-        self._sweeper: asyncio.Task[None] | None = None
         self._empty = asyncio.Event()
         self._empty.set()
 
@@ -90,14 +87,13 @@ class Listener:
         if not await _is_loopback(host):
             check_exposed(host, self.service.access, encrypted=tls is not None or insecure)
         loop = asyncio.get_running_loop()
-        make, limits = self._connection, self.service.limits
         server: asyncio.Server | TlsAccepting
         try:
             if tls is None:
-                server = await loop.create_server(make, host, port, backlog=BACKLOG)
+                server = await loop.create_server(self._connection, host, port, backlog=BACKLOG)
             else:
                 sockets = await loop.run_in_executor(None, listening_sockets, host, port, BACKLOG)
-                server = TlsAccepting(sockets, tls, limits, make, self.__len__)
+                server = TlsAccepting(sockets, tls, self._connection, self.service.limiter)
         except OSError as error:
             raise InputError(f"{host}:{port} cannot be listened on: {error}") from None
         for each in server.sockets:
@@ -105,13 +101,12 @@ class Listener:
             shown = f"[{name}]" if ":" in name else name
             self._opened(server, f"{'tls' if tls else 'tcp'}://{shown}:{number}")
 
-    def joined(self, connection: Connection) -> bool:
+    def joined(self, connection: Connection, peer: object) -> bool:
         """Count a client in; returns whether there is room."""
         self._connections.add(connection)
         self._empty.clear()
-        count = len(self._connections)
-        self.service.observer.connected(connection.name, count)
-        return count <= self.service.limits.connections
+        self.service.observer.connected(connection.name, len(self._connections))
+        return self.service.limiter.join(connection, peer, connection.shaking)
 
     def kept(self, more: int) -> bool:
         """Count bytes of unfinished messages; returns whether they are few enough."""
@@ -125,6 +120,7 @@ class Listener:
     def left(self, connection: Connection) -> None:
         """Count a client out."""
         self._connections.discard(connection)
+        self.service.limiter.leave(connection)
         if not self._connections:
             self._empty.set()
         count = len(self._connections)
@@ -152,29 +148,14 @@ class Listener:
             await asyncio.wait_for(self._empty.wait(), within)
         for connection in list(self._connections):
             connection.abort("the server stopped")
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._sweeper
 
-    def _connection(self) -> Connection:
-        return Connection(self, next(self._numbers))
+    def _connection(self, shaking: Client | None = None) -> Connection:
+        return Connection(self, next(self._numbers), shaking)
 
     def _opened(self, server: asyncio.Server | TlsAccepting, address: str) -> None:
         if server not in self._servers:
             self._servers.append(server)
         self.addresses.append(address)
-        if self._sweeper is None:
-            self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
-
-    async def _sweep(self) -> None:
-        """Close connections that keep the server waiting, again and again."""
-        while True:
-            await asyncio.sleep(SWEEP)
-            now = time.monotonic()
-            self.service.settle()
-            for connection in list(self._connections):
-                connection.check(now)
 
 
 def _clear(path: Path) -> None:

@@ -89,6 +89,11 @@ class Log:
         else:
             self.event("answered", "debug", **fields)
 
+    def exhausted(self, address: str, connections: int, dropped: int) -> None:
+        """Log that connections were dropped; see `Observer.exhausted`."""
+        fields = {"address": address, "connections": connections, "dropped": dropped}
+        self.event("connections exhausted", "warning", **fields)
+
     def bug(self, error: BaseException, **fields: Any) -> None:
         """Log an unexpected error, with its traceback."""
         trace = "".join(traceback.format_tb(error.__traceback__))

@@ -36,5 +36,11 @@ class Observer:
     def disconnected(self, client: str, connections: int, why: str) -> None:
         """Learn that a connection has ended, and why."""
 
+    def exhausted(self, address: str, connections: int, dropped: int) -> None:
+        """Learn that connections were dropped because there are too many; at most once a minute.
+
+        address: of the last one. dropped: how many since this was told before.
+        """
+
     def failed(self, call: Call | None, error: BaseException) -> None:
         """Learn of an unexpected error; the caller is only told that the log has it."""

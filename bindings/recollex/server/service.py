@@ -19,6 +19,7 @@ from recollex.server.agent_cache import AgentCache
 from recollex.server.backpressure import RETRY_AFTER, Backpressure
 from recollex.server.call_future import CallFuture
 from recollex.server.calls import NO_OPTIONS, Call, Options, Requester
+from recollex.server.connection_limiter import ConnectionLimiter
 from recollex.server.idempotency import IdempotencyCache
 from recollex.server.idle_spin import IdleSpin
 from recollex.server.latency_estimate import LatencyEstimate
@@ -68,6 +69,7 @@ class Service:
         self.access: Access = access or Access()
         self.observer: Observer = observer or Observer()
         self.instance: str = secrets.token_hex(8)
+        self.limiter: ConnectionLimiter = ConnectionLimiter(self.limits, self.observer.exhausted)
         self._loop = asyncio.get_running_loop()
         self._agents = AgentCache(store, self.limits.open_agents, self.observer)
         self._latency = LatencyEstimate()
@@ -126,7 +128,6 @@ class Service:
         convert: applied to the result on the thread that made it; a repeated keyed call must have
         the same object. Cancelling the task cancels a call that has not begun.
         """
-        self.check_process()
         requester = CallFuture(self._loop)
         call = self.submit(principal, method, agent, arguments, options, client, requester, convert)
         try:
@@ -289,8 +290,7 @@ class Service:
         if waiting >= self.limits.waiting:
             delay = self._backpressure.retry_after(waiting)
             raise OverloadedError(f"{waiting:,} calls wait already", delay)
-        seconds = call.deadline - call.entered_at
-        call.timer = self._loop.call_later(seconds, self._late, call)
+        call.timer = self._loop.call_later(call.deadline - call.entered_at, self._late, call)
         if sole or brief:  # opens the agent in this process, so that the next call runs inline
             self._workers.put(call)
         else:

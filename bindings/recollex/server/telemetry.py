@@ -102,6 +102,10 @@ class Telemetry(Observer):
         self._connections = connections
         self.log.event("disconnected", "debug", client=client, connections=connections, why=why)
 
+    def exhausted(self, address: str, connections: int, dropped: int) -> None:
+        """Log that connections were dropped because there are too many."""
+        self.log.exhausted(address, connections, dropped)
+
     def failed(self, call: Call | None, error: BaseException) -> None:
         """Log an unexpected error."""
         if call is None:

@@ -13,17 +13,31 @@ import ssl
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from recollex.server.limits import Limits
+from recollex.server.connection_limiter import Client, ConnectionLimiter
 
 PAUSE = 0.1
 """Seconds until the next connection is accepted where the system has no descriptor for it."""
 
 
+class _Shaking:
+    """A connection that does not speak TLS yet. Its clock is that of the handshake itself."""
+
+    __slots__ = ("task",)
+
+    task: "asyncio.Task[object]"
+
+    def overdue(self, now: float) -> str | None:
+        return None
+
+    def abort(self, why: str) -> None:
+        self.task.cancel()
+
+
 class TlsAccepting:
     """Accepts connections on sockets that listen, until it is closed.
 
-    make() returns the protocol of a connection that speaks TLS. connected() returns how many there
-    are: with those that do not speak yet at most `Limits.connections`; others are closed.
+    make() returns the protocol of a connection that speaks TLS; its argument is what the limiter
+    has counted the connection as until then.
 
     Threads: the event loop's.
     """
@@ -32,16 +46,14 @@ class TlsAccepting:
         self,
         listening: Sequence[socket.socket],
         context: ssl.SSLContext,
-        limits: Limits,
-        make: Callable[[], asyncio.Protocol],
-        connected: Callable[[], int],
+        make: Callable[[Client], asyncio.Protocol],
+        limiter: ConnectionLimiter,
     ) -> None:
         self.sockets = listening
         self._context = context
-        self._limits = limits
         self._make = make
-        self._connected = connected
-        self._shaking: set[asyncio.Task[object]] = set()
+        self._limiter = limiter
+        self._shaking: set[_Shaking] = set()
         self._closed = False
         self._loop = asyncio.get_running_loop()
         for each in listening:
@@ -54,33 +66,38 @@ class TlsAccepting:
     def _accept(self, listening: socket.socket) -> None:
         """Accept one connection, in one step: a task could be cancelled with it in hand."""
         try:
-            accepted, _ = listening.accept()
+            accepted, peer = listening.accept()
         except (BlockingIOError, ConnectionAbortedError):  # the client is gone already
             return
         except OSError:  # no descriptor is left
             self._loop.remove_reader(listening)
             self._loop.call_later(PAUSE, self._watch, listening)
             return
-        if len(self._shaking) + self._connected() >= self._limits.connections:
+        shaking = _Shaking()
+        if not self._limiter.join(shaking, peer):
+            self._limiter.leave(shaking)
             accepted.close()
             return
         accepted.setblocking(False)
-        seconds = self._limits.handshake
-        task = self._loop.create_task(
+        seconds = self._limiter.limits.handshake
+        shaking.task = self._loop.create_task(
             self._loop.connect_accepted_socket(
-                self._make,
+                partial(self._make, shaking),
                 accepted,
                 ssl=self._context,
                 ssl_handshake_timeout=seconds,
                 ssl_shutdown_timeout=seconds,
             )
         )
-        self._shaking.add(task)
-        task.add_done_callback(partial(self._shaken, accepted))
+        self._shaking.add(shaking)
+        shaking.task.add_done_callback(partial(self._shaken, accepted, shaking))
 
-    def _shaken(self, accepted: socket.socket, task: "asyncio.Task[object]") -> None:
+    def _shaken(
+        self, accepted: socket.socket, shaking: _Shaking, task: "asyncio.Task[object]"
+    ) -> None:
         """Close what speaks no TLS, or too late, or is gone, also before its task began."""
-        self._shaking.discard(task)
+        self._shaking.discard(shaking)
+        self._limiter.leave(shaking)
         if task.cancelled():
             accepted.close()
         elif (failed := task.exception()) is not None:
@@ -94,8 +111,8 @@ class TlsAccepting:
         for listening in self.sockets:
             self._loop.remove_reader(listening)
             listening.close()
-        for task in self._shaking:
-            task.cancel()
+        for shaking in self._shaking:
+            shaking.task.cancel()
 
 
 def listening_sockets(host: str, port: int, backlog: int) -> list[socket.socket]:
