@@ -231,6 +231,18 @@ def test_too_many_clients_are_told(tmp_path: Path) -> None:
             client.close()
 
 
+def test_silent_clients_make_room_for_one_that_calls(tmp_path: Path) -> None:
+    limits = Limits(connections=2)
+    with serving(tmp_path / "memory", address="tcp://127.0.0.1:0", limits=limits) as server:
+        silent = [Raw(server.addresses[0], {}) for _ in range(5)]
+        with Raw(server.addresses[0]) as client:
+            silent += [Raw(server.addresses[0], {}) for _ in range(5)]
+            assert client.call("ping", None, {}) is None
+            assert told_and_closed(silent[0]) == ""
+        for each in silent:
+            each.close()
+
+
 def test_a_socket_is_its_owners_alone(tmp_path: Path) -> None:
     path = tmp_path / "socket"
     with serving(tmp_path / "memory") as server:

@@ -42,7 +42,7 @@ def mcp(arguments: Arguments) -> int:
         serve_stdio(server, agents)
         return 0
     if find_spec("httptools") is None:
-        raise InputError("--http needs the package httptools: pip install 'recollex[http,mcp]'")
+        raise InputError("--http needs the package httptools: pip install 'recollex[mcp]'")
     from recollex.mcp.http_serving import serve_http
     from recollex.server.access import Access
 
