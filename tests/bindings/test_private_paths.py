@@ -179,6 +179,19 @@ def test_no_damage_tells_the_folder_of_the_store(tmp_path: Path, damage: Damage)
         assert any(answer.status_code >= 400 for answer in asked_of_all(server, store))
 
 
+def test_a_problem_that_verify_finds_does_not_tell_it(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with recollex.open(store, embedder=HashedWords()) as opened:
+        ann = opened.agent("ann")
+        ann.retain("Ann likes tea.")
+        ann.checkpoint()
+        for file in (store / "agents" / "ann" / "log").iterdir():
+            file.write_bytes(b"[" + file.read_bytes()[1:])
+        problems = ann.verify().problems
+    assert any("agents/ann/log/" in each for each in problems)
+    assert str(tmp_path) not in str(problems)
+
+
 def test_a_lock_does_not_tell_it_either(tmp_path: Path) -> None:
     store = tmp_path / "store"
     with locked(store), served(store) as server:

@@ -171,17 +171,14 @@ class Slow(HashedWords):
 
 
 def test_the_clock_stands_still_while_the_server_does_not_read(tmp_path: Path) -> None:
-    first, second = b'{"query": "slow tea"}', b'{"query": "tea"}'
-    heads = [
-        head(b"POST", b"/api/agents/a/search", JSON, b"Content-Length: %d\r\n\r\n" % len(body))
-        for body in (first, second)
-    ]
-    with served(tmp_path, LIMITS, embedder=Slow()) as running, running.http() as client:
+    ask = head(b"POST", b"/api/agents/a/search", JSON, b"Content-Length: 400000\r\n\r\n")
+    first = ask + b'{"query": "slow tea"}'.ljust(400_000)
+    second = ask + b'{"query": "tea"}'.ljust(400_000)
+    limits = Limits(stall=0.5, handshake=0.5)
+    with served(tmp_path, limits, embedder=Slow()) as running, running.http() as client:
         client.post("/api/agents/a/memories", json={"text": "Bob likes tea."})
         with socket.create_connection(running.server.address, timeout=20) as made:
-            made.sendall(heads[0] + first + heads[1])
-            time.sleep(0.2)
-            made.sendall(second)
+            made.sendall(first + second)
             received = b""
             while received.count(b"HTTP/1.1 200 OK") < 2 and (data := made.recv(65_536)):
                 received += data
