@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, field
 
-from recollex_engine.private_paths import without_paths
+from recollex_engine.errors import without_paths
 
 
 @dataclass(slots=True)

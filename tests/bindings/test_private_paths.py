@@ -17,7 +17,7 @@ from recollex.mcp.answers import said
 from recollex.wire.error_codec import ERRORS, encode_error
 from recollex_engine import errors
 from recollex_engine.domain.operations import UpsertEntity
-from recollex_engine.private_paths import without_paths
+from recollex_engine.errors import without_paths
 from recollex_engine.trace import Trace
 from tests.bindings.http.http_service import HashedWords, Served, served
 from tests.bindings.serving import serving

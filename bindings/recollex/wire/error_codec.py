@@ -2,7 +2,7 @@
 
 The name is that of a class of `recollex_engine.errors`, which is looked up in one frozen table.
 data holds the fields of the error. Any other exception is sent as `InternalError` without its
-text, which is in the server's log. Paths of the server's disk are not sent; see `private_paths`.
+text, which is in the server's log. Paths of the server's disk are not sent (`without_paths`).
 """
 
 import inspect
@@ -12,8 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollex_engine import errors
-from recollex_engine.errors import InternalError, ProtocolError, RecollexError, remade
-from recollex_engine.private_paths import without_paths
+from recollex_engine.errors import (
+    InternalError,
+    ProtocolError,
+    RecollexError,
+    remade,
+    without_paths,
+)
 
 ERRORS: Mapping[str, type[RecollexError]] = types.MappingProxyType(
     {

@@ -10,12 +10,11 @@ from recollex_engine.agents.fact_verification import problems_of
 from recollex_engine.agents.log_head import HeadCheck
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.domain.schema import CLOSED, CODE, DICTIONARIES, ERASE, schema
-from recollex_engine.errors import CorruptError, RecollexError
+from recollex_engine.errors import CorruptError, RecollexError, without_paths
 from recollex_engine.log.format import START
 from recollex_engine.log.head import Head, HeadFile
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.stubs import read_stubs, said_of_stubs
-from recollex_engine.private_paths import without_paths
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.postings import ARRAYS, Postings

@@ -18,7 +18,7 @@ from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.prompt_lines import date_of, prompt_line
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NETWORKS, OPINION
-from recollex_engine.errors import LanguageModelError
+from recollex_engine.errors import LanguageModelError, without_paths
 from recollex_engine.llm.exchange import Message, Reply
 from recollex_engine.llm.language_model import LanguageModel
 from recollex_engine.llm.prompts import find_prompt
@@ -28,7 +28,6 @@ from recollex_engine.mind.profile import Profile, read_profile
 from recollex_engine.mind.prompt_data import as_data, without_labels
 from recollex_engine.mind.thought import ORDER, Thought
 from recollex_engine.mind.time_critique import Violation, violations
-from recollex_engine.private_paths import without_paths
 from recollex_engine.ranking.presets import DEFAULT
 from recollex_engine.ranking.query_embedding import embedded_once
 from recollex_engine.recall.memory import Memory
