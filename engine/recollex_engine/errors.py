@@ -10,6 +10,7 @@
     |   `-- ClosedError                  it was closed, or opened before a fork; open it again
     |-- ReadOnlyError                    opened with read_only=True; open it for writing
     |-- LockedError                      another writer has the agent; wait, or open read_only=True
+    |-- StoreMovedError                  the folder was moved or replaced; open the store again
     |-- StoreFullError (OSError)         the disk is full: nothing of the call was stored
     |   `-- AccessError (PermissionError)  the system refuses a file: see its owner and permissions
     |-- TooManyFilesError (OSError)      close stores or agents, or let the process open more files
@@ -141,10 +142,30 @@ class LockedError(RecollexError):
         who = f" (held by {holder})" if holder else ""
         super().__init__(
             f"{path} is open for writing elsewhere{who}: "
-            + (remedy or "close that writer, or open this store with read_only=True")
+            + (
+                remedy
+                or "close that writer, or open this store with read_only=True; many processes "
+                "share one with `recollex serve` and recollex.connect"
+            )
         )
         self.path = path
         self.holder = holder
+
+
+class StoreMovedError(RecollexError):
+    """The store, or a part of it, was moved, replaced or removed while it was open.
+
+    Nothing of this call was stored, and nothing was changed where the path leads now.
+    """
+
+    def __init__(self, path: object, found: str) -> None:
+        super().__init__(
+            f"{path} is not what was opened ({found}): the store was moved, replaced or removed "
+            "while it was open; nothing of this call was stored: close the store, and open it "
+            "again where it is now"
+        )
+        self.path = path
+        self.found = found
 
 
 class StoreFullError(RecollexError, OSError):

@@ -215,6 +215,7 @@ def test_every_record_is_a_class_of_its_name() -> None:
         errors.AccessError(18, "another disk", "/x/log", None, "/y/log"),
         errors.TooManyFilesError(24, "cannot open another file", "/x/log"),
         errors.LockedError("/x/y", "process 7"),
+        errors.StoreMovedError("/x/y", "no such file"),
         errors.ClosedError("closed"),
         errors.OperationError("operation 2", ValueError("what")),
         errors.FormatError("version 9"),

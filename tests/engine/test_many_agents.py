@@ -262,7 +262,7 @@ def test_what_resting_could_not_flush_is_told_to_the_next_use(tmp_path, monkeypa
         a = store.agent("a")
         with monkeypatch.context() as patch:
 
-            def fail(log: LogWriter) -> None:
+            def fail(log: LogWriter, *, alone: bool) -> None:
                 raise StoreFullError(28, "the disk is full")
 
             patch.setattr(LogWriter, "close", fail)
@@ -278,7 +278,7 @@ def test_what_resting_could_not_flush_is_told_by_closing(tmp_path, monkeypatch):
     store.agent("a")
     with monkeypatch.context() as patch:
 
-        def fail(log: LogWriter) -> None:
+        def fail(log: LogWriter, *, alone: bool) -> None:
             raise StoreFullError(28, "the disk is full")
 
         patch.setattr(LogWriter, "close", fail)

@@ -33,6 +33,9 @@ export class RerankError extends RecollexError {}
 /** A server did not carry out a call. */
 export class ServiceError extends RecollexError {}
 
+/** The store, or a part of it, was moved, replaced or removed while it was open. */
+export class StoreMovedError extends RecollexError {}
+
 /** A call was cancelled before it began; nothing happened. */
 export class CancelledError extends ServiceError {}
 

@@ -835,6 +835,12 @@ export class RerankError extends RecollexError {
 export class ServiceError extends RecollexError {
 }
 
+/** The store, or a part of it, was moved, replaced or removed while it was open. */
+export class StoreMovedError extends RecollexError {
+  readonly path: string;
+  readonly found: string;
+}
+
 /** A call was cancelled before it began; nothing happened. */
 export class CancelledError extends ServiceError {
 }

@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from recollex.api.arguments import one_or_more, optional_micros
 from recollex.api.keys import Key, key_bytes
@@ -15,6 +14,7 @@ from recollex_engine.backup.opening import Place, open_target
 from recollex_engine.backup.restoring import Restoration
 from recollex_engine.backup.verification import BackupVerification
 from recollex_engine.clock import from_micros
+from recollex_engine.storage.place import absolute
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def restore(
     total = restoring.size_of(place, manifest)
     with progress_bar(total, "restoring", "bytes") as progress:
         return restoring.restore(
-            place, manifest, Path(path), at=moment, progress=progress, key=key_bytes(key)
+            place, manifest, absolute(path), at=moment, progress=progress, key=key_bytes(key)
         )
 
 

@@ -4,7 +4,6 @@ import os
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
@@ -26,6 +25,7 @@ from recollex_engine.errors import (
 from recollex_engine.fingerprint import embedder_name
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.storage.agent_key import is_encrypted, open_key
+from recollex_engine.storage.place import absolute
 
 
 def doctor(
@@ -64,8 +64,8 @@ def doctor(
     >>> [(each.agent, len(each.found), each.ok) for each in recollex.doctor(folder)]
     [(None, 0, True), ('alice', 1, True)]
     """
-    place = Path(path)
-    target = None if salvage is None else Path(salvage)
+    place = absolute(path)
+    target = None if salvage is None else absolute(salvage)
     if target is not None and target.absolute() == place.absolute():
         raise InputError(f"salvage must be another folder than the store itself, {path}")
     source = None if backup is None else open_target(backup)

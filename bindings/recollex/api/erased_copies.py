@@ -1,7 +1,6 @@
 """Erases in copies of a store what was erased in it."""
 
 import os
-from pathlib import Path
 
 from recollex.api.keys import Key, key_bytes
 from recollex.api.store import open
@@ -17,6 +16,7 @@ from recollex_engine.domain.erasure import Erasure
 from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.storage.agent_key import open_key
+from recollex_engine.storage.place import absolute
 
 
 def erase_in_copy(
@@ -58,7 +58,7 @@ def erase_in_copy(
     """
     check_text(by, "by", MAX_NAME)
     check_text(why, "why", MAX_NAME)
-    source = agent_folder(Path(path), agent_id)
+    source = agent_folder(absolute(path), agent_id)
     if not source.is_dir():
         raise InputError(f"there is no agent {agent_id!r} in {path}")
     place, secret = open_target(copy), key_bytes(key)
@@ -69,7 +69,7 @@ def erase_in_copy(
         return done
     if not isinstance(copy, str | os.PathLike):
         raise InputError(f"there is no backup at {place.place}")
-    if not agent_folder(Path(copy), agent_id).is_dir():
+    if not agent_folder(absolute(copy), agent_id).is_dir():
         raise InputError(f"there is no agent {agent_id!r} in {copy}")
     with open(copy, embedder=embedder) as store:
         agent = store.agent(agent_id, key=secret).engine.writable()

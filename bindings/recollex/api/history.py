@@ -3,7 +3,6 @@
 import builtins
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Self
 
 from recollex.api.arguments import checked_id, one_or_more, optional_micros
@@ -15,6 +14,7 @@ from recollex_engine.agents.logbook import LogEntry
 from recollex_engine.clock import Moment, to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
+from recollex_engine.storage.place import absolute
 
 
 class History:
@@ -120,4 +120,4 @@ class History:
         """
         op = self.engine.op_at(to_micros(as_recorded, "as_recorded"))
         with progress_bar(op, "copying", "operations") as progress:
-            snapshot.snapshot(self.engine, op, Path(path), progress)
+            snapshot.snapshot(self.engine, op, absolute(path), progress)

@@ -11,6 +11,7 @@ from recollex_engine.errors import InputError
 from recollex_engine.storage import agent_key
 from recollex_engine.storage.cipher import INSTALL, KEY_BYTES, library
 from recollex_engine.storage.lock import WriterLock
+from recollex_engine.storage.place import absolute
 
 
 class KeySource(Protocol):
@@ -216,16 +217,16 @@ def copy(
     'Bob likes tea.'
     """
     before, after = key_bytes(key), key_bytes(new_key, "new_key")
-    names = agents_in(Path(source)) if agent_id is None else [agent_id]
+    names = agents_in(absolute(source)) if agent_id is None else [agent_id]
     for name in names:
         folder = _existing(source, name)
         with progress_bar(None, f"copying {name}", "operations") as progress:
-            recrypting.recrypt(folder, name, Path(target), before, after, progress)
+            recrypting.recrypt(folder, name, absolute(target), before, after, progress)
     return names
 
 
 def _existing(path: str | os.PathLike[str], agent_id: str) -> Path:
-    folder = agent_folder(Path(path), agent_id)
+    folder = agent_folder(absolute(path), agent_id)
     if not (folder / "log").is_dir():
         raise InputError(f"there is no agent {agent_id!r} in {path}")
     return folder

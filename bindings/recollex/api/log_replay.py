@@ -1,7 +1,6 @@
 """Rebuilds an agent from its log."""
 
 import os
-from pathlib import Path
 
 from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
@@ -10,6 +9,7 @@ from recollex_engine.agents import snapshot
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.models.embedder import Embedder
+from recollex_engine.storage.place import absolute
 
 
 def replay(
@@ -50,6 +50,11 @@ def replay(
     check_flag(clamp_times, "clamp_times")
     with progress_bar(None, "replaying", "passages") as progress:
         return snapshot.replay(
-            *(Path(log), Path(path), agent_id, read_embedder(embedder), progress, key_bytes(key)),
+            absolute(log),
+            absolute(path),
+            agent_id,
+            read_embedder(embedder),
+            progress,
+            key_bytes(key),
             latest=system_clock() if clamp_times else None,
         )

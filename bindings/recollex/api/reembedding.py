@@ -3,7 +3,6 @@
 import os
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
@@ -13,6 +12,7 @@ from recollex_engine.clock import system_clock
 from recollex_engine.errors import LockedError
 from recollex_engine.models.embedder import Embedder, checked
 from recollex_engine.storage.agent_key import open_key
+from recollex_engine.storage.place import absolute
 from recollex_engine.writing import reembedding
 
 
@@ -52,7 +52,7 @@ def reembed(
     'Bob likes tea.'
     """
     loaded, secret = checked(read_embedder(embedder))(), key_bytes(key)
-    folder = agent_folder(Path(path), agent_id)
+    folder = agent_folder(absolute(path), agent_id)
     cipher = open_key(folder, secret) if folder.is_dir() else None
     made = reembedding.reembed(
         folder,

@@ -28,6 +28,7 @@ from recollex_engine.log.durability import Durability
 from recollex_engine.mind.extraction_log import Mode
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.recall.joint_recall import JointRecall
+from recollex_engine.storage.place import absolute
 from recollex_engine.text.naming import Naming
 from recollex_kernels.machine.jit import tell_of_compiling
 
@@ -176,7 +177,14 @@ class Store:
         held = self._store.unlock_all()
         with progress_bar(None, "backing up", "bytes") as progress:
             run = backup.back_up(
-                self.path, names, place, clock, keep=keep, fresh=fresh, progress=progress
+                self.path,
+                names,
+                place,
+                clock,
+                keep=keep,
+                fresh=fresh,
+                progress=progress,
+                check=self._store.check_agents,
             )
         del held  # encrypted agents are read as long as it is held
         return run
@@ -354,7 +362,15 @@ tell_of_compiling(ANNOUNCEMENT.started, ANNOUNCEMENT.ended)
 
 
 def _name_or_folder(given: str | os.PathLike[str]) -> str | Path:
-    return given if isinstance(given, str) else Path(given)
+    """Return a model's name, or its folder from the root: it is loaded later."""
+    from recollex_engine.models.weights import is_folder
+
+    if not isinstance(given, str):
+        return absolute(given)
+    path = os.path.expanduser(given)  # noqa: PTH111 - a name stays one
+    without_precision = path.rpartition(":")[0]
+    is_path = is_folder(path) or (bool(without_precision) and is_folder(without_precision))
+    return os.path.abspath(path) if is_path else given  # noqa: PTH100
 
 
 _EMBEDDER = ("embed", "embed_query", "count_tokens", "dimension", "fingerprint", "thresholds")
@@ -370,9 +386,11 @@ def read_embedder(given: Any) -> Callable[[], Embedder]:
             )
         return lambda: given
 
+    named = None if given is None else _name_or_folder(given)
+
     def load() -> Embedder:
         from recollex_engine.models.encoder import load_encoder
 
-        return load_encoder() if given is None else load_encoder(_name_or_folder(given))
+        return load_encoder() if named is None else load_encoder(named)
 
     return load

@@ -22,6 +22,7 @@ STATUS: Mapping[type[BaseException], int] = MappingProxyType(
         errors.InputError: 422,
         errors.ReadOnlyError: 403,
         errors.LockedError: 423,
+        errors.StoreMovedError: 503,
         errors.AccessError: 500,
         errors.StoreFullError: 507,
         errors.CorruptError: 500,

@@ -1,6 +1,7 @@
 """How is one agent's folder opened? By a writer or a reader, each when it is first needed."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,6 +15,7 @@ from recollex_engine.errors import (
     ModelMismatchError,
     ReadOnlyError,
     RecollexError,
+    StoreMovedError,
 )
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.state.read_replica import ReadReplica
@@ -26,6 +28,9 @@ from recollex_engine.writing.damage import make_sure, view_of
 from recollex_engine.writing.maintenance import Maintenance
 from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.writer import Writer
+
+CHECK_EVERY = 0.001
+"""Seconds between two looks at where the path leads; a write looks each time."""
 
 
 class AgentFiles:
@@ -65,6 +70,7 @@ class AgentFiles:
         self._maintenance: Maintenance | None = None
         self._reader: ReadReplica | None = None
         self._failure: BaseException | None = None  # of `rest`, which the next use raises
+        self._checked = 0.0  # when `check_place` looked last
         self._closed = self._deleted = False
         self._inherited = False
         fork.register(self)
@@ -140,6 +146,7 @@ class AgentFiles:
                     raise
                 self._maintenance = Maintenance(self.name, writer, self._context)
                 self._writer = writer
+                self._checked = 0.0
                 self.opens_writer = True
                 self._opened()
             return self._writer
@@ -158,8 +165,31 @@ class AgentFiles:
         assert self._maintenance is not None
         return self._maintenance
 
+    def check_place(self) -> None:
+        """Raise `StoreMovedError` unless the path leads to the files that are open.
+
+        It leads to the store that was opened while none is. Cost: 0.1 us, and 2 us each ms.
+        """
+        if (now := time.monotonic()) < self._checked + CHECK_EVERY:
+            return
+        if (writer := self._writer) is not None:
+            writer.lock_file.check_place()
+        elif (reader := self._reader) is not None:
+            try:
+                reader.check_place()
+            except StoreMovedError:
+                self._context.check_place()
+                self._closed = self._deleted = True  # another process has the store's lock for it
+                self.check_open()
+        else:
+            self._context.check_place()
+        self._checked = now
+
     def check_open(self) -> None:
-        """Raise `ClosedError` once the agent was closed, and in a forked child."""
+        """Raise `ClosedError` once the agent was closed, and in a forked child.
+
+        Raises `StoreMovedError` as `check_place` does.
+        """
         if self._closed:
             if self._inherited:
                 raise fork.refusal(f"agent {self.name!r}")
@@ -168,6 +198,7 @@ class AgentFiles:
                     f"agent {self.name!r} was deleted: Store.agent gives a new one of that name"
                 )
             raise ClosedError(f"agent {self.name!r} was closed: open the store again")
+        self.check_place()
 
     def check_writable(self) -> None:
         """Raise `ClosedError` or `ReadOnlyError` if this agent cannot be written."""
@@ -195,6 +226,7 @@ class AgentFiles:
         """
         writer = self._writer
         if writer is not None and not self._closed and not writer.replica.integrity.found:
+            self.check_place()
             self.usage.touch()
             view = writer.replica.view(op)
             self._used()
@@ -218,6 +250,7 @@ class AgentFiles:
                 self._reader = ReadReplica(
                     self.folder, self._embedder_for, self._context.start_progress
                 )
+                self._checked = 0.0
                 self._opened()
             return self._reader
 
@@ -268,6 +301,7 @@ class AgentFiles:
         """
         self.check_open()
         with self.usage.none(wait=True):
+            self._checked = 0.0
             self.check_open()
             with suppress(RecollexError):  # what cannot be written is deleted
                 self._close_files(fold=False)
@@ -300,3 +334,4 @@ class AgentFiles:
                 maintenance.close(fold=fold)
         finally:
             self._writer = self._maintenance = self._reader = None
+            self._checked = 0.0

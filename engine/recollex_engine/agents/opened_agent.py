@@ -44,12 +44,12 @@ class OpenedAgent(ReadableAgent):
         opened: OpenAgents,
     ) -> None:
         super().__init__(name, folder, context)
-        self.journal: AccessJournal = AccessJournal(folder / ACCESSES)
         self.heard: WeakSet[HeardTalks] = WeakSet()
         self._open_agents = opened
         self.files: AgentFiles = AgentFiles(
             name, folder, context, key, partial(opened.add, self), opened.make_room
         )
+        self.journal: AccessJournal = AccessJournal(folder / ACCESSES, self.files.check_place)
 
     @property
     def last_used(self) -> int:

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -47,6 +46,7 @@ from recollex_engine.storage.formats import (
     unknown_format,
     writer_of,
 )
+from recollex_engine.storage.place import HeldFolder, absolute
 from recollex_engine.text.analyzer import check_language
 from recollex_engine.text.naming import Naming
 from recollex_engine.writing.store_context import StoreContext
@@ -109,6 +109,7 @@ class Store:
         if max_open is not None:
             check_count(max_open, "max_open", 1, MAX_OPEN)
         self.path: Path = _folder_path(path)
+        self._folders = [HeldFolder(self.path), HeldFolder(self.path / AGENTS)]
         self.read_only = read_only
         self._check_format()
         if not read_only:
@@ -124,7 +125,8 @@ class Store:
         self._building = ThreadPoolExecutor(1, thread_name_prefix="recollex graph")
         self._accesses = AccessCounting(clock)
         self._context = StoreContext(
-            create=partial(create_store, self.path),
+            create=self._create,
+            check_place=self.check_place,
             embedder=checked(embedder),
             clock=clock,
             durability=durability,
@@ -158,6 +160,25 @@ class Store:
         """Refuse every later call in the child, where neither its threads nor its locks work."""
         self._closed = self._inherited = True
         self._agents = WeakValueDictionary()
+
+    def check_place(self) -> None:
+        """Raise `StoreMovedError` if the path does not lead to the folder that was opened."""
+        for folder in self._folders:
+            folder.check()
+
+    def check_agents(self) -> None:
+        """Raise `StoreMovedError` also if an open agent's folder was moved."""
+        self.check_place()
+        with self._lock:
+            agents = list(self._agents.values())
+        for agent in agents:
+            with suppress(ClosedError):  # it was deleted
+                agent.check_open()
+
+    def _create(self) -> None:
+        self.check_place()
+        create_store(self.path)
+        self.check_place()  # holds what was made
 
     def _check_open(self) -> None:
         if self._closed:
@@ -243,6 +264,7 @@ class Store:
         """
         folder = agent_folder(self.path, name)
         self._check_open()
+        self.check_place()
         if self.read_only:
             raise ReadOnlyError(
                 f"{self.path} was opened with read_only=True: open it without it to delete an agent"
@@ -260,6 +282,7 @@ class Store:
     def agents(self) -> list[str]:
         """Return the names of the agents that hold something, sorted."""
         self._check_open()
+        self.check_place()
         with system_errors(self.path):
             return agents_in(self.path)
 
@@ -293,6 +316,8 @@ class Store:
                 failures.append(error)
         self._background.shutdown()
         self._building.shutdown()
+        for folder in self._folders:
+            folder.close()
         if failures:
             raise failures[0]
 
@@ -333,13 +358,13 @@ def write_store_file(path: Path) -> None:
 
 
 def _folder_path(path: str | os.PathLike[str]) -> Path:
-    """Return the path of a folder that exists or can be made."""
+    """Return the path, from the root, of a folder that exists or can be made."""
     if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
         raise InputError(f"path must be a folder's name, got {type(path).__name__}")
     if not os.fspath(path):
         raise InputError('path is empty: write "." for the folder that you are in')
-    found = Path(path)
     try:
+        found = absolute(path)
         kind = found.stat().st_mode
     except FileNotFoundError:
         return found

@@ -105,12 +105,13 @@ def back_up(
     keep: int | None = None,
     fresh: bool = False,
     progress: Progress | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> BackupRun:
     """Back up the agents ``names`` of the store at ``path``; writers may write meanwhile.
 
     keep: afterwards, remove all but the newest ``keep`` backups; None keeps all. fresh: read and
     write everything again, whatever the target holds, also agents that do not continue what it
-    holds.
+    holds. check: raises before the backup is written, if ``path`` leads to another folder by then.
 
     Raises `InputError` for a store without agents or a target with other files, and
     `StoreFullError`; then the earlier backups are unchanged. An agent that cannot be read is a
@@ -143,6 +144,7 @@ def back_up(
                 found[name] = entry
         if len(problems) == len(names) and first is not None:
             raise first
+        check()
         return found
 
     manifest, base = commit(objects, clock, agents)

@@ -118,9 +118,7 @@ class HeadFile:
         if self._written is not None and head.op <= self._written.op:
             return
         try:
-            if self._file is None:
-                self._file = self._found()
-            with self._file as fd:
+            with self._found() as fd:
                 write_at(fd, _encode(head), self._next * SLOT_BYTES, self.path)
         except OSError:
             return
@@ -140,13 +138,20 @@ class HeadFile:
         if file is not None:
             file.close()
 
+    def open(self) -> None:
+        """Open the file, so that a later write finds this one or none."""
+        with contextlib.suppress(OSError), self._found():
+            pass
+
     def _found(self) -> PooledFile:
         """Return the file, which is made if it is missing."""
-        if self._written is None:
-            self.read()
-        if not self.path.exists():
-            replace_file(self.path, bytes(2 * SLOT_BYTES))
-        return PooledFile(self.path, os.O_RDWR)
+        if self._file is None:
+            if self._written is None:
+                self.read()
+            if not self.path.exists():
+                replace_file(self.path, bytes(2 * SLOT_BYTES))
+            self._file = PooledFile(self.path, os.O_RDWR)
+        return self._file
 
 
 def _encode(head: Head) -> bytes:

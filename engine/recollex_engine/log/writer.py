@@ -5,7 +5,6 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
 from recollex_engine.log.durability import Durability, GroupCommit
@@ -41,6 +40,7 @@ from recollex_engine.storage.disk import (
     store_full,
     write_at,
 )
+from recollex_engine.storage.place import Place
 from recollex_engine.storage.pooled_file import PooledFile
 from recollex_engine.storage.vectors_file import VectorsWriter
 
@@ -63,8 +63,7 @@ class LogWriter:
     may consume the transactions that are read.
 
     Invariant: the file ends at `position`, or the bytes after it are left from a failed write and
-    the next write overwrites them. The file is a `PooledFile` from the first write or flush on, so
-    ten thousand agents hold no descriptor here.
+    the next write overwrites them. The file is a `PooledFile` from the first write or flush on.
 
     A KeyboardInterrupt at any line leaves the log as it was, or with the whole transaction; the
     next call completes or undoes what was half done. After one during the sealing of a file, see
@@ -116,6 +115,7 @@ class LogWriter:
             make_folder(folder)
             self._create_file(1, START)
         self._position = self._recover(START if start is None else start, known, read)
+        self._place = Place(folder, folder.stat())
 
     @property
     def position(self) -> Position:
@@ -199,6 +199,10 @@ class LogWriter:
                     self._cut()
                     self._commits.check()
 
+    def check_place(self) -> None:
+        """Raise `StoreMovedError` if another file, or none, has the name of the last one."""
+        (self._file or self._place).check_place()
+
     def poison(self, cause: BaseException) -> None:
         """Refuse every later call: the state that the caller derived from the log may be wrong."""
         self._commits.poison(cause)
@@ -276,16 +280,18 @@ class LogWriter:
                 self._commits.poison(error)
                 raise
 
-    def close(self) -> None:
+    def close(self, *, alone: bool = True) -> None:
         """Flush as the mode promises and close; the second call does nothing.
 
         The last file is compressed if it was written to and its size is in `WORTH_COMPRESSING`. On
-        a full disk it stays plain.
+        a full disk it stays plain, and if the caller is not ``alone``: another writer has it.
         """
         whole = False
         try:
             self._commits.close()
-            whole = self._file is not None and not self._commits.has_failed
+            whole = (
+                alone and not self._commits.has_failed and bool(self._file and self._file.is_kept)
+            )
         finally:
             with self._descriptor_lock, self._lock:
                 if self._torn and whole:
@@ -302,12 +308,7 @@ class LogWriter:
     def __enter__(self) -> "LogWriter":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _recover(
@@ -349,6 +350,7 @@ class LogWriter:
         """Return a log file for writing, opened once: an error shows here."""
         opened = PooledFile(plain_path(self.folder, file), os.O_RDWR)
         with opened:
+            self._place.check_place()  # after the opening: it was in our folder
             return opened
 
     def _opened(self) -> PooledFile:
@@ -359,6 +361,7 @@ class LogWriter:
                 try:
                     restore_file(self.folder, file, self._position.offset)
                     self._file = self._open_file(file)
+                    self._head.open()
                     self._names = FolderFlush(self.folder)
                 except OSError as error:
                     raise store_full(error, plain_path(self.folder, file), "open it") from error

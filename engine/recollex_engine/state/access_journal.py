@@ -15,7 +15,7 @@ next append. When the file has grown to `FOLD_AT` bytes, entries older than a da
 import contextlib
 import fcntl
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.clock import DAY
 from recollex_engine.storage.disk import open_file, replace_file, system_errors
+from recollex_engine.storage.lock import flock
 
 FILE = "ACCESSES"
 KINDS = ("returned", "used", "helped", "misled")
@@ -80,11 +81,14 @@ _NOTHING = _Known(
 class AccessJournal:
     """The accesses of one agent's memories.
 
+    ``check()`` is called before the file is opened for writing; see `AgentFiles.check_place`.
+
     Threads: any number, in any process.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, check: Callable[[], None] = lambda: None) -> None:
         self._path = path
+        self._check = check
         self._lock = fork.lock()
         self._known = _NOTHING
         self._fold_at = FOLD_AT
@@ -155,11 +159,12 @@ class AccessJournal:
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:
         """Open the file under its lock: the one that has the name, not one that was replaced."""
+        self._check()
         with system_errors(self._path):
             while True:
                 fd = open_file(self._path, os.O_RDWR | os.O_CREAT)
                 try:
-                    fcntl.flock(fd, fcntl.LOCK_EX)
+                    flock(fd, fcntl.LOCK_EX, self._path)
                     with contextlib.suppress(FileNotFoundError):
                         if self._path.stat().st_ino == os.fstat(fd).st_ino:
                             yield fd

@@ -19,6 +19,7 @@ from recollex_engine.storage.commit_word import DELETED, CommitWord
 from recollex_engine.storage.disk import system_errors
 from recollex_engine.storage.lock import is_locked
 from recollex_engine.storage.memory_order import fence
+from recollex_engine.storage.place import HeldFolder
 
 REOPEN_ROWS = 32_768
 """After applying this many rows since it opened, a reader starts again from the newest
@@ -52,6 +53,7 @@ class ReadReplica:
         self._is_whole = False
         self._mismatch: ModelMismatchError | None = None
         self._torn: tuple[int, ...] | None = None
+        self._folder = HeldFolder(folder)
         read_files_ahead(folder)
         with system_errors(folder):
             self._commit = CommitWord(folder / "COMMIT")
@@ -135,6 +137,10 @@ class ReadReplica:
                     self._catch_up(until)
         return self.replica.view()
 
+    def check_place(self) -> None:
+        """Raise `StoreMovedError` if another folder, or none, has the name of the one opened."""
+        self._folder.check()
+
     @property
     def is_deleted(self) -> bool:
         """Whether the agent was deleted, by any process. Cost: 0.1 us."""
@@ -199,6 +205,7 @@ class ReadReplica:
         integrity.note_lost(self.replica.is_current)
         self._follower.close()
         self.replica.close()
+        self._folder.close()
 
 
 def state_of_files(folder: Path) -> tuple[bool, int]:

@@ -14,8 +14,9 @@ from pathlib import Path
 from types import TracebackType
 
 from recollex_engine import fork
-from recollex_engine.errors import ClosedError
+from recollex_engine.errors import ClosedError, StoreMovedError
 from recollex_engine.storage.disk import open_file
+from recollex_engine.storage.place import Place
 
 MOST_IDLE = max(1, min(32, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8))
 """Descriptors that stay open between uses, in this process."""
@@ -24,8 +25,9 @@ MOST_IDLE = max(1, min(32, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8))
 class PooledFile:
     """A file that exists, opened when it is used; ``with`` gives its descriptor.
 
-    Between uses it may be closed, when `MOST_IDLE` others were used later. In a child of `os.fork`
-    the parent's descriptors are closed.
+    Between uses it may be closed, when `MOST_IDLE` others were used later. `StoreMovedError` is
+    raised where another file has its name when it is opened again. In a child of `os.fork` the
+    parent's descriptors are closed.
 
     Threads: any number, also at once. Cost: 1 us a use; 5 us where the file must be opened.
 
@@ -39,12 +41,13 @@ class PooledFile:
     >>> file.close()
     """
 
-    __slots__ = ("__weakref__", "_closed", "_fd", "_flags", "_users", "path")
+    __slots__ = ("__weakref__", "_closed", "_fd", "_flags", "_place", "_users", "path")
 
     def __init__(self, path: Path, flags: int) -> None:
         self.path = path
         self._flags = flags
         self._fd = -1
+        self._place: Place | None = None  # set by the first use
         self._users = 0
         self._closed = False
 
@@ -54,6 +57,7 @@ class PooledFile:
                 raise ClosedError(f"{self.path} was closed: open the store again")
             if self._fd < 0:
                 self._fd = open_file(self.path, self._flags)
+                self._check_same()
             _idle.pop(self, None)
             self._users += 1
             return self._fd
@@ -73,6 +77,27 @@ class PooledFile:
                 oldest = next(iter(_idle))
                 del _idle[oldest]
                 oldest._close()
+
+    def _check_same(self) -> None:
+        """Note which file was opened, or compare with what was noted."""
+        opened = os.fstat(self._fd)
+        if self._place is None:
+            self._place = Place(self.path, opened)
+        try:
+            self._place.check_same(opened)
+        except StoreMovedError:
+            self._close()
+            raise
+
+    def check_place(self) -> None:
+        """Raise `StoreMovedError` if the file was used, and another one or none has its name."""
+        if self._place is not None:
+            self._place.check_place()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the file that was used has its name."""
+        return self._place is not None and self._place.is_kept
 
     def close(self) -> None:
         """Close the file for good; the second call does nothing. No thread uses it meanwhile."""

@@ -66,6 +66,7 @@ def run(writer: Writer, generation: int) -> None:
             {name: column.count for name, column in columns.column.all().items()},
             {name: dictionary.count for name, dictionary in columns.dictionary.items()},
         )
+        writer.check_place()  # whose files these are
         for name, column in columns.column.items():
             file = columns.settings.column_file(name)
             column.persist(home / file, frozen.columns[name], sync=False)
@@ -100,6 +101,7 @@ def run(writer: Writer, generation: int) -> None:
     segments = tuple(segment for segment, _ in everything)
     indexes = Indexes(segments, replica.indexes.graphs)
     manifest = replace(manifest, checksums=_checksums(replica, manifest, indexes))
+    writer.check_place()  # it may have been moved while all of this was written
     manifest.write(folder)
     replica.manifest, replica.generation, replica.indexes = manifest, generation, indexes
     writer.commit_word.generation = generation

@@ -6,9 +6,9 @@ answer; the graph only makes recalls faster.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 
 from recollex_engine.state.hnsw import PROPOSED, Hnsw, extend_graph, least_width
 from recollex_engine.state.manifest import GraphEntry
@@ -72,10 +72,14 @@ def unmeasured(replica: Replica) -> bool:
     return any(not graph.width for graph in replica.indexes.graphs)
 
 
-def extend(replica: Replica, indexing: Lock, threads: Callable[[], int]) -> None:
+def extend(
+    replica: Replica,
+    installing: Callable[[], AbstractContextManager[None]],
+    threads: Callable[[], int],
+) -> None:
     """Extend every graph that is due and put it into service; measure graphs that were not.
 
-    ``indexing`` is held while the manifest is replaced; checkpoints hold it too. ``threads`` is
+    The manifest is replaced within ``installing()``, where no checkpoint is made. ``threads`` is
     asked regularly how many threads may work: once it returns 0, the rest is left for a later call.
     """
     folder = replica.folder / GRAPHS
@@ -90,7 +94,7 @@ def extend(replica: Replica, indexing: Lock, threads: Callable[[], int]) -> None
         if not extend_graph(building, before, replica.codes(reached, end), reached, threads):
             return
         graph = _measured(replica, Hnsw.open(building, replica.columns.dimension, first, end))
-        with indexing:  # a checkpoint removes files that the manifest does not name
+        with installing():  # a checkpoint removes files that the manifest does not name
             building.rename(path)
             flush_folder(folder)
             _serve(replica, path, graph)
@@ -102,7 +106,7 @@ def extend(replica: Replica, indexing: Lock, threads: Callable[[], int]) -> None
             replace(entry, width=graph.width)
             for entry, graph in zip(replica.graphs, measured, strict=True)
         ]
-        with indexing:
+        with installing():
             replica.install(tuple(measured), tuple(entries))
 
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
 
-from recollex_engine.errors import ClosedError, StoreFullError
+from recollex_engine.errors import ClosedError, StoreFullError, StoreMovedError
 from recollex_engine.state.hnsw import processors
 from recollex_engine.storage.disk import store_full
 from recollex_engine.writing import checkpoint
@@ -90,7 +90,7 @@ class Maintenance:
         """Make the checkpoint that an erasure has removed; a failure is a warning only."""
         try:
             self._fold_and_start_graphs()
-        except StoreFullError as error:
+        except (StoreFullError, StoreMovedError) as error:
             self._warn(error)
 
     def close(self, *, fold: bool = True) -> None:
@@ -110,7 +110,7 @@ class Maintenance:
                 make_sure(self._writer, vectors=False)
                 if self._tail() >= CLOSING_TAIL or self._writer.replica.damaged:
                     self._fold()
-        except StoreFullError as error:
+        except (StoreFullError, StoreMovedError) as error:
             self._warn(error)
         except StalePlan:
             pass
@@ -121,11 +121,15 @@ class Maintenance:
                 self._writer.close()
 
     def _check_open(self) -> None:
-        """Raise `Unsettled` if another writer has taken this one's place, or `ClosedError`."""
+        """Raise `Unsettled` if another writer has taken this one's place, or `ClosedError`.
+
+        Raises `StoreMovedError` if the paths lead to other files: nothing is written there.
+        """
         if self._closed:
             if self._writer.must_reopen:
                 raise Unsettled
             raise ClosedError(f"agent {self._name!r} was closed: open the store again")
+        self._writer.check_place()
 
     def _tail(self) -> int:
         """Return how many passages have no index, plus the facts and events in no column file."""
@@ -166,7 +170,15 @@ class Maintenance:
 
     def _extend_graphs(self) -> None:
         with self._building:
-            graphs.extend(self._writer.replica, self._indexing, self._threads)
+            self._writer.check_place()
+            graphs.extend(self._writer.replica, self._installing, self._threads)
+
+    @contextlib.contextmanager
+    def _installing(self) -> Iterator[None]:
+        """Let no checkpoint be made in the body, which replaces files by name."""
+        with self._indexing:
+            self._writer.check_place()
+            yield
 
     def _threads(self) -> int:
         """Return how many threads may build a graph now: one processor is kept for other work."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 class StoreContext:
     """The objects that all agents of a store share; ``create`` makes the store's folder.
 
+    ``check_place()`` raises `StoreMovedError` if the store's path leads to another folder.
     ``on_flush(seconds)`` is called after each flush of a log; ``start_progress`` shows how far a
     long opening is. ``naming``: how names become entities. ``latency``: of the embedder. ``llm``:
     the language model, None without one. ``work``: what goes on after a call has returned.
@@ -31,6 +32,7 @@ class StoreContext:
     """
 
     create: Callable[[], None]
+    check_place: Callable[[], None]
     embedder: Callable[[], Embedder]
     clock: Clock
     durability: Durability

@@ -1,11 +1,13 @@
 """Files are removed under a reader and under a writer: what is open goes on, what opens is told."""
 
 import shutil
+import time
 import warnings
 
 import pytest
 
-from recollex_engine.errors import RecollexError
+from recollex_engine.agents.agent_files import CHECK_EVERY
+from recollex_engine.errors import RecollexError, StoreMovedError
 from tests.engine.faults.small_store import answers, contents, fill, opened
 
 
@@ -24,12 +26,14 @@ def test_each_file_removed_under_a_reader_changes_no_answer(path, folder, held, 
         shutil.rmtree(copy)
 
 
-def test_a_folder_removed_under_a_reader_is_no_crash(path, folder, held):
+def test_a_folder_removed_under_a_reader_is_told(path, folder, held):
     with opened(path, read_only=True) as agent:
         assert (contents(agent), answers(agent)) == held
         shutil.rmtree(path)
-        assert (contents(agent), answers(agent)) == held
-        assert agent.verify().problems
+        time.sleep(2 * CHECK_EVERY)
+        for call in (contents, answers, lambda agent: agent.verify()):
+            with pytest.raises(StoreMovedError, match=r"No such file.*open it again"):
+                call(agent)
 
 
 @pytest.mark.parametrize("what", ["log", "vectors.f16", "columns", "MANIFEST", "COMMIT", "."])

@@ -1,12 +1,15 @@
+import errno
 import gc
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from recollex_engine.errors import LockedError
-from recollex_engine.storage.lock import WriterLock
+from recollex_engine.errors import AccessError, CorruptError, LockedError, StoreMovedError
+from recollex_engine.state.access_journal import AccessJournal, entries
+from recollex_engine.storage.lock import NO_LOCKS, WriterLock, is_locked
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
@@ -133,8 +136,62 @@ def test_a_program_started_meanwhile_does_not_hold_it(path):
 
 
 def test_the_holder_is_not_named_if_none_was_written(path):
-    with WriterLock(path):
+    with python(HOLD, path) as child:
+        assert child.stdout.readline() == b"held\n"
         path.write_bytes(b"")
         with pytest.raises(LockedError) as caught:
             WriterLock(path)
         assert caught.value.holder == ""
+        child.kill()
+
+
+def test_a_lock_that_this_process_holds_is_said_to_be_its_own(path):
+    with WriterLock(path):
+        path.write_bytes(b"1\n")  # a number that a process of another container may have too
+        with pytest.raises(LockedError, match=r"which is this one.*notebook.*recollex serve"):
+            WriterLock(path)
+    with python(HOLD, path) as child:
+        assert child.stdout.readline() == b"held\n"
+        path.write_bytes(b"%d\n" % os.getpid())
+        with pytest.raises(LockedError, match=r"recollex serve.*recollex\.connect") as caught:
+            WriterLock(path)
+        assert "this one" not in str(caught.value)
+        child.kill()
+
+
+@pytest.mark.parametrize("number", NO_LOCKS, ids=errno.errorcode.get)
+def test_a_file_system_without_locks_is_named_with_advice(path, monkeypatch, number):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with pytest.raises(AccessError, match=r"no locks .*local disk.*read_only=True") as caught:
+        WriterLock(path)
+    assert (caught.value.errno, caught.value.filename) == (number, str(path))
+    with pytest.raises(AccessError, match="no locks"):
+        AccessJournal(path).append(entries(1, np.array([0]), "used"), 1)
+    path.write_bytes(b"1\n")
+    assert not is_locked(path)
+
+
+def test_a_disk_that_fails_to_lock_is_an_error_of_ours(path, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    path.write_bytes(b"1\n")
+    monkeypatch.setattr("fcntl.flock", fail)
+    for call in (WriterLock, is_locked):
+        with pytest.raises(CorruptError, match="Input/output error"):
+            call(path)
+    assert path.read_bytes() == b"1\n"
+
+
+def test_a_lock_whose_file_was_removed_says_so(path):
+    with WriterLock(path) as lock:
+        lock.check_place()
+        path.unlink()
+        with WriterLock(path) as second:
+            second.check_place()
+            with pytest.raises(StoreMovedError, match="another file"):
+                lock.check_place()
+        assert not lock.is_kept
