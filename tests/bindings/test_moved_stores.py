@@ -8,7 +8,6 @@ import contextlib
 import inspect
 import shutil
 import subprocess
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -25,7 +24,6 @@ from recollex.api.jobs import Jobs
 from recollex.api.opinions import Opinions
 from recollex.api.sessions import Sessions
 from recollex.api.tools import Tools
-from recollex_engine.agents.agent_files import CHECK_EVERY
 from recollex_engine.errors import ClosedError, ReadOnlyError, RecollexError, StoreMovedError
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing.draft import Draft
@@ -82,7 +80,7 @@ OF_CALL: dict[str, dict[str, Any]] = {
     "Agent.archive": {"id": "m1"},
     "Agent.erase": {"id": "m2"},
     "Agent.forget": {"id": "m3"},
-    "Agent.recount": {"counter": "simple"},
+    "Agent.recount": {"counter": "wordpiece"},
     "Events.get": {"id": "e0"},
     "Events.history": {"id": "e0"},
     "Events.link": {"source": "e0", "relation": "causes", "target": "e1"},
@@ -252,7 +250,6 @@ def test_every_call_says_that_the_store_was_moved(
         hear(agent)
     before = of_store(two)
     way(one, two)
-    time.sleep(2 * CHECK_EVERY)
     expected: tuple[type[RecollexError], ...] = (StoreMovedError,)
     passed = set(UNTOUCHED)
     if read_only:  # it has no session
@@ -310,7 +307,6 @@ def test_an_agent_whose_lock_or_log_was_taken_away_is_not_written(
     if has_written:
         hear(agent)
     way(one, two)
-    time.sleep(2 * CHECK_EVERY)
     before = of_store(one)
     with pytest.raises(StoreMovedError):
         agent.retain("one after")

@@ -263,6 +263,8 @@ def open(
 ) -> Store:
     """Open the store in folder ``path``, which is made when something is first retained.
 
+    path: made absolute here, with ``~`` expanded and links followed, so that it goes on to mean
+    this folder. If the folder is moved, replaced or removed, calls raise `errors.StoreMovedError`.
     read_only: neither write nor wait for the writer, which may be in another process.
     embedder: None for all-MiniLM-L6-v2, the name or folder of another BERT-family encoder, with
     ":fp16" and the like after it for another precision than int8, or an object such as
@@ -280,8 +282,8 @@ def open(
     nothing of an agent can be read, ever; see docs/encryption.md.
     max_open: the files of at most so many agents are open at once: of those used last, and of all
     that a call is using. An `Agent` that you hold opens its files again by itself; until then
-    another process may write it. An open agent takes one descriptor. None for a quarter of the
-    descriptors that this process may open (``ulimit -n``), from 4 to 256.
+    another process may write it. An open agent takes a descriptor, two for reading. None for a
+    quarter of the descriptors that this process may open (``ulimit -n``), from 4 to 256.
     llm: a language model, from `recollex.llm`, with which agents think; without one they keep to
     rules. It stays the caller's to close.
     count_accesses: count which memories recalls return, for `Agent.accesses` and the preset

@@ -108,7 +108,7 @@ class Agent(OpenedAgent):
         See `correction.find_correction`. ``act``: who corrects it, and why.
         """
         self.files.check_writable()
-        if not self.folder.exists():
+        if not self.files.are_there:
             raise UnknownIdError(id, self.name)
         given = None
         if embedding is not None:
@@ -126,7 +126,7 @@ class Agent(OpenedAgent):
     ) -> None:
         """Change fields of the open memory ``id``, but not its text; nothing is embedded."""
         self.files.check_writable()
-        if not self.folder.exists():
+        if not self.files.are_there:
             raise UnknownIdError(id, self.name)
 
         def write(context: WriteContext) -> None:
@@ -144,14 +144,14 @@ class Agent(OpenedAgent):
         self.files.check_writable()
         if not ids:
             return 0
-        if not self.folder.exists():
+        if not self.files.are_there:
             raise UnknownIdError(ids[0], self.name)
         return self._take_away(act, of_ids(ids, act.kind, self.name), (), recorded_at)
 
     def take_away_those(self, act: Act, wanted: Filter, recorded_at: int | None = None) -> int:
         """Do so with the open memories that pass a filter; return how many."""
         self.files.check_writable()
-        if not self.folder.exists():
+        if not self.files.are_there:
             return 0
         return self._take_away(act, of_filter(wanted), wanted.documents, recorded_at)
 
@@ -170,7 +170,7 @@ class Agent(OpenedAgent):
         process moves the agent to another model. Cost: that of a rebuild, 50 us for a memory.
         """
         self.files.check_writable()
-        if not self.folder.exists():
+        if not self.files.are_there:
             if selection.ids:
                 raise UnknownIdError(selection.ids[0], self.name)
             with none_written(() if preview else self.heard, selection.filter.documents) as heard:
@@ -247,7 +247,7 @@ class Agent(OpenedAgent):
         """
         self.files.check_writable()
         wanted = self.counting.named(counter)
-        if not self.folder.exists():
+        if not self.files.are_there:
             with self.files:
                 self._write_context(self.embedder, None).open()
         return self.settled(lambda writer: self._recount_once(writer, wanted, note))
@@ -269,7 +269,7 @@ class Agent(OpenedAgent):
     def expire(self) -> Expiry:
         """Apply the retention rules as of now; see `Expiry`. Cost: an erasure where one is due."""
         self.files.check_writable()
-        if not self.folder.exists():
+        if not self.files.are_there:
             return Expiry()
         forgotten = self.settled(lambda writer: writer.expire())
         erasing = [rule for rule in self.retention() if rule.erase]
@@ -316,7 +316,7 @@ class Agent(OpenedAgent):
     def add_surfaces(self, progress: Progress | None = None) -> int:
         """Record the surfaces of facts, events and episodes that have none; return how many."""
         self.files.check_writable()
-        if not self.folder.exists():
+        if not self.files.are_there:
             return 0
         return self._write(lambda context: add_surfaces(context, progress), None)
 
@@ -329,7 +329,7 @@ class Agent(OpenedAgent):
         """
         shared = self.context
         writer = held
-        if held is None and (self.files.opened_writer is not None or self.folder.exists()):
+        if held is None and self.files.are_there:
             writer = self.files.writer()
         settings = None if writer is None else writer.settings
         if settings is None:
@@ -393,7 +393,7 @@ class Agent(OpenedAgent):
     @contextmanager
     def together(self) -> Iterator[None]:
         """Let this thread's writes in the body share one flush; see `Writer.together`."""
-        if self.context.read_only or not self.folder.exists():
+        if self.context.read_only or not self.files.are_there:
             yield  # the first write makes the folder, and has a flush of its own
             return
         with self.files, self.files.writer().together():
@@ -405,5 +405,5 @@ class Agent(OpenedAgent):
         Raises `StoreFullError`; then the state is as before.
         """
         self.files.check_writable()
-        if self.folder.exists():
+        if self.files.are_there:
             self.settled(lambda _: self.files.maintenance.checkpoint())

@@ -1,7 +1,6 @@
 """How is one agent's folder opened? By a writer or a reader, each when it is first needed."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,9 +27,6 @@ from recollex_engine.writing.damage import make_sure, view_of
 from recollex_engine.writing.maintenance import Maintenance
 from recollex_engine.writing.store_context import StoreContext
 from recollex_engine.writing.writer import Writer
-
-CHECK_EVERY = 0.001
-"""Seconds between two looks at where the path leads; a write looks each time."""
 
 
 class AgentFiles:
@@ -70,7 +66,6 @@ class AgentFiles:
         self._maintenance: Maintenance | None = None
         self._reader: ReadReplica | None = None
         self._failure: BaseException | None = None  # of `rest`, which the next use raises
-        self._checked = 0.0  # when `check_place` looked last
         self._closed = self._deleted = False
         self._inherited = False
         fork.register(self)
@@ -82,9 +77,10 @@ class AgentFiles:
         """
         if self.was_opened:
             self.check_open()
+            self.check_place()
             return
         with self, system_errors(self.folder):
-            if self.folder.exists() and not self._context.read_only:
+            if self.are_there and not self._context.read_only:
                 self.writer()
             elif self._has_log():
                 self._cipher = open_key(self.folder, self.key)
@@ -125,6 +121,7 @@ class AgentFiles:
             self.check_open()
             interrupted = self._writer is not None and self._writer.must_reopen
             if interrupted and self._maintenance is not None:
+                self.check_place()
                 self._maintenance.close()  # views go on with what was published
             if self._writer is None or interrupted:
                 self._context.create()
@@ -146,13 +143,17 @@ class AgentFiles:
                     raise
                 self._maintenance = Maintenance(self.name, writer, self._context)
                 self._writer = writer
-                self._checked = 0.0
                 self.opens_writer = True
                 self._opened()
             return self._writer
 
     def _has_log(self) -> bool:
         return (self.folder / "log").exists()
+
+    @property
+    def are_there(self) -> bool:
+        """Whether the agent has a folder, as it has while its writer is open."""
+        return self._writer is not None or self.folder.exists()
 
     @property
     def opened_writer(self) -> Writer | None:
@@ -168,10 +169,8 @@ class AgentFiles:
     def check_place(self) -> None:
         """Raise `StoreMovedError` unless the path leads to the files that are open.
 
-        It leads to the store that was opened while none is. Cost: 0.1 us, and 2 us each ms.
+        While none is open, it must lead to the store that was opened. Cost: 2 us.
         """
-        if (now := time.monotonic()) < self._checked + CHECK_EVERY:
-            return
         if (writer := self._writer) is not None:
             writer.lock_file.check_place()
         elif (reader := self._reader) is not None:
@@ -183,12 +182,12 @@ class AgentFiles:
                 self.check_open()
         else:
             self._context.check_place()
-        self._checked = now
 
     def check_open(self) -> None:
         """Raise `ClosedError` once the agent was closed, and in a forked child.
 
-        Raises `StoreMovedError` as `check_place` does.
+        Raises `StoreMovedError` as `check_place` does, but for a writer, which is asked before it
+        writes, and before `view` reads.
         """
         if self._closed:
             if self._inherited:
@@ -198,7 +197,8 @@ class AgentFiles:
                     f"agent {self.name!r} was deleted: Store.agent gives a new one of that name"
                 )
             raise ClosedError(f"agent {self.name!r} was closed: open the store again")
-        self.check_place()
+        if self._writer is None:
+            self.check_place()
 
     def check_writable(self) -> None:
         """Raise `ClosedError` or `ReadOnlyError` if this agent cannot be written."""
@@ -233,6 +233,7 @@ class AgentFiles:
             return view
         with self:
             if self.opens_writer:
+                self.check_place()
                 return view_of(self._writer or self.writer(), op)
             reader = self._reader or self._opened_reader()
             if reader is None:
@@ -250,7 +251,6 @@ class AgentFiles:
                 self._reader = ReadReplica(
                     self.folder, self._embedder_for, self._context.start_progress
                 )
-                self._checked = 0.0
                 self._opened()
             return self._reader
 
@@ -301,8 +301,8 @@ class AgentFiles:
         """
         self.check_open()
         with self.usage.none(wait=True):
-            self._checked = 0.0
             self.check_open()
+            self.check_place()
             with suppress(RecollexError):  # what cannot be written is deleted
                 self._close_files(fold=False)
             yield
@@ -334,4 +334,3 @@ class AgentFiles:
                 maintenance.close(fold=fold)
         finally:
             self._writer = self._maintenance = self._reader = None
-            self._checked = 0.0

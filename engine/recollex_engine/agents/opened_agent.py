@@ -96,6 +96,7 @@ class OpenedAgent(ReadableAgent):
     def settled(self, work: Callable[[Writer], Written]) -> Written:
         """Return ``work(writer)``, with a writer whose log was opened again if that is needed."""
         with self.files:
+            self.files.check_place()
             while True:
                 try:
                     return work(self.files.writer())
@@ -128,7 +129,7 @@ class OpenedAgent(ReadableAgent):
     def head(self) -> Head:
         """Return the end of the log; of an agent that can be written, it is on the disk by then."""
         self.files.check_open()
-        if self.folder.exists() and not self.context.read_only:
+        if self.files.are_there and not self.context.read_only:
             return self.settled(end_of)
         return Head.of(START if self.view() is None else self.replica().position)
 

@@ -100,7 +100,7 @@ def _snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | No
         copy_until(agent.folder, replica.settings, replica.published, op, folder, progress)
         if _erasing(agent.folder) != before:
             raise busy(agent.folder)
-        agent.check_open()  # it was copied by name
+        agent.view()  # raises `StoreMovedError`: it was copied by name
 
 
 def copy_until(

@@ -174,6 +174,7 @@ class Store:
         for agent in agents:
             with suppress(ClosedError):  # it was deleted
                 agent.check_open()
+                agent.files.check_place()
 
     def _create(self) -> None:
         self.check_place()

@@ -38,7 +38,7 @@ class BackgroundExtraction:
         """Go on with what an earlier process has left, once for each agent."""
         if agent not in self._opened:
             self._opened.add(agent)
-            if not agent.context.read_only and agent.folder.exists():
+            if not agent.context.read_only and agent.files.are_there:
                 self.wake(agent)
 
     def wake(self, agent: Agent) -> None:

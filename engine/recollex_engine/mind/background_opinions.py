@@ -56,7 +56,7 @@ def begin(agent: Agent, thought: Thought, model: LanguageModel) -> None:
 def go_on(agent: Agent, model: LanguageModel) -> None:
     """Form what an earlier process has left, in the background; once for each opened agent."""
     work = work_of(agent)
-    if not work.went_on and not agent.context.read_only and agent.folder.exists():
+    if not work.went_on and not agent.context.read_only and agent.files.are_there:
         work.went_on = True
         agent.context.work.start(agent.name, _what(agent), partial(_go_on, agent, model))
 

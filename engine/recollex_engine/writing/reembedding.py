@@ -72,7 +72,7 @@ def reembed(
     log = folder / LOG
     if not log.is_dir():
         raise InputError(f"there is no agent {name!r} in {folder.parent.parent}")
-    with alone_in(folder / "REEMBED", "that is another reembed: wait for it"):
+    with alone_in(folder / "REEMBED", "that is another reembed: wait for it") as own:
         batches, settings = read_batches(log)
         if settings is None or settings.model == embedder.fingerprint:
             return 0
@@ -82,7 +82,7 @@ def reembed(
             dimension=embedder.dimension,
             embedding=settings.embedding + 1,
         )
-        new = _NewVectors(folder, moved, embedder, threads)
+        new = _NewVectors(folder, moved, embedder, threads, own.check_place)
         follower = LogFollower(log, verify=True)
         try:
             with watch(batches.rows) as progress:
@@ -91,6 +91,7 @@ def reembed(
                 done = (
                     "what it holds is embedded: close that writer, then reembed only changes over"
                 )
+                own.check_place()
                 with alone_in(folder / "LOCK", done), LogWriter(log) as writer:
                     new.extend(texts_of(follower.read_new(writer.position.op)), progress)
                     payload = {"settings": moved.to_payload(), "batches": new.batches}
@@ -117,14 +118,17 @@ def remove_former(folder: Path, settings: Settings) -> None:
 
 
 @contextmanager
-def alone_in(path: Path, remedy: str) -> Iterator[None]:
-    """Hold a lock file during the body. Raises `LockedError`, with what to do, if it is held."""
+def alone_in(path: Path, remedy: str) -> Iterator[WriterLock]:
+    """Hold a lock file during the body, which gets the lock.
+
+    Raises `LockedError`, with what to do, if it is held.
+    """
     try:
         lock = WriterLock(path)
     except LockedError as error:
         raise LockedError(error.path, error.holder, remedy) from None
     with lock:
-        yield
+        yield lock
 
 
 def _record(folder: Path, settings: Settings) -> Path:
@@ -135,10 +139,18 @@ class _NewVectors:
     """The new vectors: their file, and the record of its finished batches.
 
     batches: (end, checksum) of each, as they will be in the log. made: the number of rows that were
-    embedded.
+    embedded. check: raises if the folder was moved while a model worked for hours.
     """
 
-    def __init__(self, folder: Path, settings: Settings, embedder: Embedder, threads: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: Settings,
+        embedder: Embedder,
+        threads: int,
+        check: Callable[[], None],
+    ) -> None:
+        self._check = check
         self._path = folder / settings.vectors_file
         self._record = _record(folder, settings)
         self._embedder = embedder
@@ -216,6 +228,7 @@ class _NewVectors:
 
     def _append(self, vectors: Rows, line: bytes) -> None:
         """Write and flush vectors, then the line that records them."""
+        self._check()
         if self._writer is None:
             if not self.rows:
                 self._path.unlink(missing_ok=True)

@@ -1,12 +1,10 @@
 """Files are removed under a reader and under a writer: what is open goes on, what opens is told."""
 
 import shutil
-import time
 import warnings
 
 import pytest
 
-from recollex_engine.agents.agent_files import CHECK_EVERY
 from recollex_engine.errors import RecollexError, StoreMovedError
 from tests.engine.faults.small_store import answers, contents, fill, opened
 
@@ -30,7 +28,6 @@ def test_a_folder_removed_under_a_reader_is_told(path, folder, held):
     with opened(path, read_only=True) as agent:
         assert (contents(agent), answers(agent)) == held
         shutil.rmtree(path)
-        time.sleep(2 * CHECK_EVERY)
         for call in (contents, answers, lambda agent: agent.verify()):
             with pytest.raises(StoreMovedError, match=r"No such file.*open it again"):
                 call(agent)

@@ -11,8 +11,15 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.errors import InputError, LockedError, ModelError, ModelMismatchError
+from recollex_engine.errors import (
+    InputError,
+    LockedError,
+    ModelError,
+    ModelMismatchError,
+    StoreMovedError,
+)
 from recollex_engine.storage.vectors_file import HEADER_BYTES
+from tests.engine.unchanged_folders import files
 from tests.engine.writing.named_model import START, Model, answers, move
 
 
@@ -75,6 +82,28 @@ def test_a_move_does_not_wait_for_a_writer_and_the_next_call_finishes_it(store):
     with recollex.open(store, embedder=Model("b", 64)) as opened:
         opened.agent("a").retain("Open.")
         assert move(store, Model("b", 64)) == 0
+
+
+class MovesTheStore(Model):
+    """Another store takes the place of the one that it embeds."""
+
+    def embed(self, texts, threads=1, progress=None):
+        if not self.embedded:
+            self.store.rename(self.store.with_name("moved"))
+            self.store.with_name("other").rename(self.store)
+        return super().embed(texts, threads, progress)
+
+
+def test_a_store_that_is_moved_meanwhile_and_the_other_in_its_place_stay_as_they_were(store):
+    other = store.with_name("other")
+    shutil.copytree(store, other)
+    before = {path.relative_to(other): path.read_bytes() for path in files(other)}
+    model = MovesTheStore("b", 64)
+    model.store = store
+    with pytest.raises(StoreMovedError, match="moved, replaced or removed"):
+        move(store, model)
+    assert {path.relative_to(store): path.read_bytes() for path in files(store)} == before
+    assert move(store.with_name("moved"), Model("b", 64)) == len(model.embedded)
 
 
 def test_two_at_once_are_refused(store):
