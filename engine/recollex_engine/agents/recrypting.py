@@ -16,7 +16,8 @@ from recollex_engine.log.format import REWRITTEN_VERSION, SEALED_VERSION, START,
 from recollex_engine.log.head import HeadFile, lost_lines
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.models.embedder import Progress
-from recollex_engine.state.replica import INTENT, LOG
+from recollex_engine.state.erasure_watch import is_erasing
+from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import read_batches
 from recollex_engine.storage.agent_key import create_key, open_key
 from recollex_engine.storage.cipher import Cipher
@@ -40,7 +41,7 @@ def recrypt(
     a damaged log or damaged vectors; then no copy is made. Cost: 20 us for an operation.
     """
     with WriterLock(source / "LOCK"):
-        if (source / INTENT).exists():
+        if is_erasing(source):
             raise LockedError(source, "an erasure", "open the agent for writing to complete it")
         cipher = open_key(source, key)
         with new_agent(path, name) as folder:

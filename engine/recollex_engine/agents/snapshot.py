@@ -40,7 +40,8 @@ from recollex_engine.log.reader import LogFollower, last_of_kind
 from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, Progress
-from recollex_engine.state.replica import INTENT, LOG
+from recollex_engine.state.erasure_watch import is_erasing
+from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
 from recollex_engine.storage.agent_key import is_encrypted, open_key, share_key
 from recollex_engine.storage.cipher import Cipher
@@ -82,7 +83,7 @@ def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | Non
 def _erasing(folder: Path) -> tuple[bool, int]:
     """Return whether an erasure is under way, and the number of the last one."""
     last = last_of_kind(folder / LOG, ERASE)
-    return (folder / INTENT).exists(), 0 if last is None else last.op
+    return is_erasing(folder), 0 if last is None else last.op
 
 
 def busy(folder: Path) -> LockedError:
@@ -98,7 +99,7 @@ def _snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | No
         replica = agent.replica()
         assert replica.settings is not None
         copy_until(agent.folder, replica.settings, replica.published, op, folder, progress)
-        if _erasing(agent.folder) != before:
+        if before[0] or _erasing(agent.folder) != before:
             raise busy(agent.folder)
         agent.view()  # raises `StoreMovedError`: it was copied by name
 

@@ -1,6 +1,7 @@
 """Do the files on disk match the log? All derived data, compared with a replay of the log."""
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -9,18 +10,24 @@ import numpy as np
 from recollex_engine.agents.fact_verification import problems_of
 from recollex_engine.agents.log_head import HeadCheck
 from recollex_engine.agents.readable_agent import ReadableAgent
+from recollex_engine.agents.snapshot import busy
 from recollex_engine.domain.schema import CLOSED, CODE, DICTIONARIES, ERASE, schema
 from recollex_engine.errors import CorruptError, RecollexError, without_paths
 from recollex_engine.log.format import START
 from recollex_engine.log.head import Head, HeadFile
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.log.stubs import read_stubs, said_of_stubs
+from recollex_engine.log.stubs import problem_of_stubs, read_stubs, said_of_stubs
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
+from recollex_engine.state.erasure_watch import is_erasing
 from recollex_engine.state.postings import ARRAYS, Postings
-from recollex_engine.state.replica import INTENT, LOG, UNREADABLE, Replica
+from recollex_engine.state.replica import LOG, UNREADABLE, Replica
 from recollex_engine.state.stored_checksums import parts_of_indexes
 from recollex_engine.state.vector_batches import VectorBatches
+from recollex_engine.storage.lock import is_locked
+
+_ATTEMPTS = 20
+_RETRY_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +60,41 @@ def verify(
     of every batch of vectors, every column and dictionary, every array of the posting lists, the
     rows of the graphs, the checksums of both and the invariants of facts. The links of a graph
     depend on the order of threads, so only the checksum covers them. All data are read once; cost:
-    about 20 us for an operation.
+    about 20 us for an operation. Begins again if memories were erased meanwhile, and raises
+    `LockedError` after `_ATTEMPTS`.
     """
     with agent.using():
-        return _verify(agent, progress, head)
+        for _ in range(_ATTEMPTS):
+            # Before the view: an erasure in this process may replace both in between.
+            replica = None if agent.view() is None else agent.replica()
+            found = _verify(agent, replica, progress, head)
+            if found.ok or replica is None or not _was_erased(replica):
+                return found
+            time.sleep(_RETRY_SECONDS)
+    raise busy(agent.folder)
+
+
+def _was_erased(replica: Replica) -> bool:
+    """Return whether a writer is erasing memories, or has since the replica was opened."""
+    if is_erasing(replica.folder):
+        return is_locked(replica.folder / "LOCK")  # else the erasure was interrupted: a problem
+    try:
+        return replica.was_superseded()
+    except RecollexError:  # the log is damaged, which the problems say
+        return False
 
 
 def _verify(
-    agent: ReadableAgent, progress: Callable[[int], None] | None, head: Head | None
+    agent: ReadableAgent,
+    replica: Replica | None,
+    progress: Callable[[int], None] | None,
+    head: Head | None,
 ) -> Verification:
     follower = LogFollower(agent.folder / LOG, START, verify=True)
     heads = HeadCheck(follower, HeadFile(agent.folder / LOG).read(), head)
     view = agent.view()
-    if view is None:
+    if view is None or replica is None:
         return Verification(0, 0, 0, tuple(map(without_paths, heads.problems())))
-    replica = agent.replica()
     problems: list[str] = []
     fresh = Columns(replica.folder / "none", None)
     batches = VectorBatches()
@@ -128,19 +155,14 @@ def _compare_vectors(batches: VectorBatches, replica: Replica, problems: list[st
 
 def _compare_stubs(replica: Replica, op: int, problems: list[str]) -> None:
     """Compare what is left of erased operations with the checksum in the log."""
-    if (replica.folder / INTENT).exists():
+    if is_erasing(replica.folder):
         problems.append("an erasure was begun: opening the agent for writing completes it")
         return
     stubs, last, before = read_stubs(replica.folder / LOG, ERASE, op)
     if not stubs.count:
         return
-    said = said_of_stubs(last)
-    if said is None:
-        problems.append(f"{stubs.count} operations are erased, and no operation {ERASE!r} says so")
-    elif said != before or stubs.said != before:
-        problems.append(
-            f"what is left of erased operations: the log says {said}, found {stubs.said}"
-        )
+    if (problem := problem_of_stubs(stubs.said, before, said_of_stubs(last))) is not None:
+        problems.append(problem)
 
 
 def _compare_columns(fresh: Columns, held: Columns, problems: list[str]) -> None:

@@ -22,7 +22,7 @@ from recollex_engine.log.files import LogFile
 from recollex_engine.log.format import NO_CHAIN, START, Position, Record
 from recollex_engine.log.head import HeadFile, lost_lines
 from recollex_engine.log.reader import BURST, LogFollower, Operation
-from recollex_engine.state.read_replica import state_of_files
+from recollex_engine.state.erasure_watch import ErasureWatch
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
 from recollex_engine.storage.agent_key import is_encrypted, read_key_file
@@ -61,6 +61,7 @@ def back_up_agent(
     ``former``: the agent's record in the former backup. ``fresh``: do not use it; the agent may
     be another one of the same name. Raises `CorruptError` if the log is damaged, is shorter than in
     the former backup or has diverged from it, and `LockedError` while memories are erased.
+    An agent that is erased meanwhile is read again.
 
     A writer may write meanwhile, in any process. Cost: 10 us for each operation since ``former``,
     or for each operation if all is read; and hashing and storing new pieces.
@@ -68,19 +69,20 @@ def back_up_agent(
     base = None if fresh else former
     failures = 0
     for _ in range(_ATTEMPTS):
-        before = state_of_files(folder)
-        try:
-            if not before[0]:  # no erasure is under way
-                record = _read_agent(folder, base, None if fresh else former, add)
-                if state_of_files(folder) == before:
-                    return record
-        except (CorruptError, FileNotFoundError, _Rewritten) as error:
-            if base is not None:
-                base = None
-                continue
-            failures += 1  # files may have been replaced meanwhile
-            if failures == _FAILURES or not folder.exists():
-                raise error
+        with ErasureWatch(folder) as watch:
+            try:
+                if not watch.began_during_erasure:
+                    record = _read_agent(folder, base, None if fresh else former, add)
+                    if not watch.has_seen_erasure:
+                        return record
+            except (CorruptError, FileNotFoundError, _Rewritten) as error:
+                if base is not None:
+                    base = None
+                    continue
+                if not watch.has_seen_erasure:
+                    failures += 1  # files may have been replaced meanwhile: a move to a model
+                if failures == _FAILURES or not folder.exists():
+                    raise error
         time.sleep(_RETRY_SECONDS)
     raise busy(folder)
 

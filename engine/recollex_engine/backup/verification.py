@@ -13,9 +13,11 @@ from recollex_engine.backup.records import read_record
 from recollex_engine.backup.restoring import Progress
 from recollex_engine.backup.target import Target
 from recollex_engine.clock import from_micros
+from recollex_engine.domain.schema import ERASE
 from recollex_engine.errors import CorruptError
-from recollex_engine.log.format import START, Position, decode_header, decode_record
+from recollex_engine.log.format import START, Position, Record, decode_header, decode_record
 from recollex_engine.log.reader import Operation
+from recollex_engine.log.stubs import StubDigest, problem_of_stubs, said_of_stubs
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
 from recollex_engine.storage.vectors_file import row_bytes
 
@@ -72,8 +74,8 @@ def verify_backup(
     """Return the damage of a backup, without restoring it.
 
     Each object's content is compared with its SHA-256, each log with its chain of hashes, and the
-    vectors, unless the agent is encrypted, with their checksums in the log; so no key is needed.
-    Cost: all objects are read, 10 us for an operation.
+    vectors and what is left of erased operations with their checksums in the log. Those of an
+    encrypted agent are sealed: no key is needed, and they are not compared. Cost: all objects are read, 10 us for an operation.
     """
     reader = _Reader(target, progress)
     operations = 0
@@ -103,7 +105,7 @@ def verify_backup(
 
 def _read_log(reader: _Reader, record: AgentRecord, name: str) -> VectorBatches | None:
     """Follow the chain of a log through its pieces; None if it breaks, which is a problem."""
-    batches, position = VectorBatches(), START
+    batches, position, stubs = VectorBatches(), START, _Stubs()
     is_whole = True
     for number, pieces in enumerate(record.files, 1):
         rest, offset = b"", 0
@@ -114,7 +116,9 @@ def _read_log(reader: _Reader, record: AgentRecord, name: str) -> VectorBatches 
             *lines, rest = (rest + content).split(b"\n")
             for line in lines:
                 offset += len(line) + 1
-                after = _follow(line, number, offset, position, None if record.key else batches)
+                after = _follow(
+                    line, number, offset, position, None if record.key else batches, stubs
+                )
                 if after is None:
                     reader.problems.append(
                         f"{name}: the log's chain breaks after operation {position.op}"
@@ -127,15 +131,23 @@ def _read_log(reader: _Reader, record: AgentRecord, name: str) -> VectorBatches 
             is_whole = False
     if is_whole and position != record.end:
         reader.problems.append(f"{name}: the log ends at {position}, expected {record.end}")
+    if is_whole and (problem := stubs.problem(sealed=bool(record.key))) is not None:
+        reader.problems.append(f"{name}: {problem}")
     return batches if is_whole else None
 
 
 def _follow(
-    line: bytes, number: int, offset: int, before: Position, batches: VectorBatches | None
+    line: bytes,
+    number: int,
+    offset: int,
+    before: Position,
+    batches: VectorBatches | None,
+    stubs: "_Stubs",
 ) -> Position | None:
     """Return the position after a line of a log; None if the line does not continue ``before``.
 
-    ``batches`` takes in what the line says of vectors; None for a sealed payload.
+    ``batches`` takes in what the line says of vectors; None for a sealed payload. ``stubs`` takes
+    in what it says of erasures.
     """
     if offset == len(line) + 1:
         after = Position(number, offset, before.op, before.recorded_at, before.chain)
@@ -146,10 +158,35 @@ def _follow(
     chain = record.extend(before.chain)
     if record.chain is not None and record.chain != chain:
         return None
+    stubs.add(record)
     if batches is not None:
         payload = None if record.payload is None else orjson.loads(record.payload)
         batches.add(Operation(record.op, record.recorded_at, record.kind.decode(), payload))
     return Position(number, offset, record.op, record.recorded_at, chain)
+
+
+class _Stubs:
+    """What a log says of erased operations, and what is left of them, read in its order."""
+
+    def __init__(self) -> None:
+        self._found = StubDigest()
+        self._before = self._found.said
+        self._last: Record | None = None
+
+    def add(self, record: Record) -> None:
+        if record.erased is not None:
+            self._found.add(record.op, record.payload)
+        elif record.kind.decode() == ERASE:
+            self._last, self._before = record, self._found.said
+
+    def problem(self, *, sealed: bool) -> str | None:
+        """Return what is wrong; None for nothing. ``sealed``: payloads cannot be read."""
+        found, before = self._found.said, self._before
+        if not sealed:
+            return problem_of_stubs(found, before, said_of_stubs(self._last))
+        if found == before:
+            return None
+        return f"{found['stubs'] - before['stubs']} operations are erased after the last {ERASE!r}"
 
 
 def _check_vectors(

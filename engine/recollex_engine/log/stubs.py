@@ -64,6 +64,21 @@ def read_stubs(
     return digest, last, before
 
 
+def problem_of_stubs(
+    found: dict[str, Any], before: dict[str, Any], said: dict[str, Any] | None
+) -> str | None:
+    """Return what is wrong with the stubs of a log; None for nothing.
+
+    ``found``: the digest of all stubs; ``before``: of those before the last erasure's operation;
+    ``said``: what that operation says, None if there is none.
+    """
+    if not found["stubs"] or said == before == found:
+        return None
+    if said is None:
+        return f"{found['stubs']} operations are erased, and no operation 'erase' says so"
+    return f"what is left of erased operations: the log says {said}, found {found}"
+
+
 def said_of_stubs(record: Record | None) -> dict[str, Any] | None:
     """Return the digest of stubs that a record says, as `StubDigest.said` gives it."""
     if record is None or record.payload is None:

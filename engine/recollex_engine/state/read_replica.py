@@ -1,6 +1,5 @@
 """What does a process see of an agent that another one writes? It follows the log at each view."""
 
-import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -8,12 +7,12 @@ from pathlib import Path
 
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, ModelMismatchError
-from recollex_engine.log.files import compressed_path, plain_path
 from recollex_engine.log.head import HeadFile, lost_lines
 from recollex_engine.log.progress import StartProgress, progress_for
 from recollex_engine.log.reader import LogFollower
+from recollex_engine.state.erasure_watch import ErasureWatch, is_erasing
 from recollex_engine.state.integrity import warn_of_answers
-from recollex_engine.state.replica import INTENT, LOG, Erased, Reembedded, Replica, read_files_ahead
+from recollex_engine.state.replica import LOG, Erased, Reembedded, Replica, read_files_ahead
 from recollex_engine.state.view import View
 from recollex_engine.storage.commit_word import DELETED, CommitWord
 from recollex_engine.storage.disk import system_errors
@@ -63,18 +62,16 @@ class ReadReplica:
         """Open the newest state; again while an erasure replaces the files meanwhile."""
         until = time.monotonic() + ERASING_SECONDS
         while True:
-            before = state_of_files(folder)
-            try:
-                self._open_once(folder, whole)
-                return
-            except CorruptError:
-                after = state_of_files(folder)
-                if (after == before and not after[0]) or time.monotonic() > until:
-                    raise
-                time.sleep(RETRY_SECONDS)
+            with ErasureWatch(folder) as watch:
+                try:
+                    self._open_once(folder, whole)
+                    return
+                except CorruptError:
+                    if not watch.has_seen_erasure or time.monotonic() > until:
+                        raise
+            time.sleep(RETRY_SECONDS)
 
     def _open_once(self, folder: Path, whole: bool) -> None:
-        files = state_of_files(folder)
         torn: int | None = None  # the last operation before a torn tail
         while True:
             head = HeadFile(folder / LOG).read()  # first: the log holds it by now
@@ -108,7 +105,6 @@ class ReadReplica:
                     torn = found
                     continue
                 raise
-        self._files = files
         replica.integrity.note_lost(replica.is_current)
         replica.integrity.start()
         # Set last: other threads take views meanwhile, and views must not go back in time.
@@ -173,12 +169,8 @@ class ReadReplica:
         try:
             self.replica.follow(self._follower, until)
         except (Reembedded, Erased, CorruptError) as error:
-            files = state_of_files(self.replica.folder)
-            if (
-                files == self._files
-                and not files[0]
-                and not self._is_superseded(self.replica, error)
-            ):
+            folder = self.replica.folder
+            if not is_erasing(folder) and not self._is_superseded(self.replica, error):
                 raise
             self._reopen()
             return
@@ -206,19 +198,6 @@ class ReadReplica:
         self._follower.close()
         self.replica.close()
         self._folder.close()
-
-
-def state_of_files(folder: Path) -> tuple[bool, int]:
-    """Return whether memories are being erased, and which file the log begins with.
-
-    An erasure replaces all files of the log. Cost: 5 us.
-    """
-    first = 0
-    for path in (plain_path(folder / LOG, 1), compressed_path(folder / LOG, 1)):
-        with contextlib.suppress(FileNotFoundError):
-            first = path.stat().st_ino
-            break
-    return (folder / INTENT).exists(), first
 
 
 def _torn(replica: Replica, error: BaseException, flushed: int | None) -> int | None:

@@ -39,6 +39,9 @@ def erase_with(
     intent.write(folder)
     try:
         finish(folder, intent, writer.log)
+        # Before the intent is removed: a backup without it reads as far as COMMIT, and would have
+        # the stubs, but not the operation that says so.
+        writer.commit_word.op = intent.op
         remove_intent(folder)
         generation = max(writer.replica.generation, writer.commit_word.generation)
         replica = writer.started_again()
@@ -50,5 +53,4 @@ def erase_with(
     except BaseException as error:
         writer.log.poison(error)
         raise
-    writer.commit_word.op = replica.published
     return counts, Operation(intent.op, at, ERASE, payload)

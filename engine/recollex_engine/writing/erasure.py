@@ -15,9 +15,12 @@ at any point leave the memories untouched, or lets the next opening for writing 
    posting lists, graphs, what a crash or a move left
 6. the operation `erase` is appended to the log: who, why, how much, the checksum of the stubs, and
    the new checksums of the vectors
-7. the intent is removed
+7. COMMIT is raised to that operation
+8. the intent is removed
 
-The steps are idempotent, so completing an erasure is doing all of them again.
+The steps are idempotent, so completing an erasure is doing all of them again. Processes that read
+the log up to COMMIT, such as a backup, wait while there is an intent, and then find the stubs and
+the operation together.
 """
 
 import os
@@ -44,6 +47,7 @@ from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import INTENT, LOG
 from recollex_engine.storage.agent_key import NAME as KEY
 from recollex_engine.storage.agent_key import cipher_for_writing
+from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.content_file import read_content, write_content
 from recollex_engine.storage.disk import (
     flush,
@@ -166,6 +170,7 @@ def complete(folder: Path) -> None:
     with LogWriter(folder / LOG) as log:
         if log.position.op < intent.op:
             finish(folder, intent, log)
+        CommitWord(folder / "COMMIT", writable=True).op = log.position.op
     remove_intent(folder)
 
 
@@ -184,7 +189,7 @@ def finish(folder: Path, intent: Intent, log: LogWriter) -> None:
 
 
 def remove_intent(folder: Path) -> None:
-    """Say that the erasure is complete: step 7."""
+    """Say that the erasure is complete: step 8."""
     (folder / INTENT).unlink(missing_ok=True)
     flush_folder(folder)
 
