@@ -1,10 +1,9 @@
 """Records what a workload asks of the disk: the calls of `os` that change something below a folder.
 
 The engine writes through calls of `os` alone (see `recollex_engine.storage.disk`), except for
-usearch's graphs, which are read back when they are flushed, for the stores into the mapped COMMIT,
-and for flushes that are begun (`recollex_engine.storage.begun_flush`). These are recorded where
-they begin, as flushes of the files in one order and then in the other; where they end, a failure is
-told. So the recording is whole, and `Recording.tree` after its last event equals the folder to the
+usearch's graphs, which are read back when they are flushed, and for flushes that are begun
+(`recollex_engine.storage.begun_flush`). These are recorded where they begin, as flushes of the
+files in one order and then in the other; where they end, a failure is told. So the recording is whole, and `Recording.tree` after its last event equals the folder to the
 byte; `recording` asserts that.
 """
 
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from recollex_engine.log import flush_ahead
-from recollex_engine.storage.commit_word import CommitWord
 
 Tree = dict[str, bytes | None]
 """Files by their path below the folder, with their bytes; folders with None."""
@@ -324,17 +322,6 @@ class _Calls:
             if name is not None:
                 held.new(name, "folder")
 
-    def store_word(self, commit: CommitWord, word: int, value: int) -> None:
-        """Note a store into the mapped COMMIT."""
-        held = self.held
-        with held.lock:
-            name = held.below(commit.path)
-            words = commit._words
-            changes = words is not None and words[word] != value
-            _store_word(commit, word, value)
-            if name is not None and changes:
-                held.write(held.nodes[name], value.to_bytes(8, "little"), 8 * word)
-
 
 class _Begun:
     """A flush that was begun, in place of `begun_flush.BegunFlush`."""
@@ -351,7 +338,6 @@ class _Begun:
 
 
 _NAMES = ("open close pwrite ftruncate truncate fsync fdatasync rename unlink rmdir mkdir").split()  # noqa: SIM905
-_store_word = CommitWord._write
 _begin_flush = flush_ahead.begin_flush
 
 
@@ -362,14 +348,12 @@ def recording(root: Path) -> Iterator[Recording]:
     calls = _Calls(held)
     for name in _NAMES:
         setattr(os, name, getattr(calls, name))
-    CommitWord._write = lambda commit, word, value: calls.store_word(commit, word, value)
     flush_ahead.begin_flush = calls.begin_flush  # type: ignore[assignment]
     try:
         yield held
     finally:
         for name in _NAMES:
             setattr(os, name, calls.real[name])
-        CommitWord._write = _store_word
         flush_ahead.begin_flush = _begin_flush
 
 

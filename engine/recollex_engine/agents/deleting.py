@@ -14,6 +14,7 @@ import secrets
 import warnings
 from pathlib import Path
 
+from recollex_engine.errors import StoreFullError
 from recollex_engine.storage.commit_word import DELETED, CommitWord
 from recollex_engine.storage.disk import flush_folder, store_full
 from recollex_engine.storage.unfinished import remove_unfinished
@@ -44,7 +45,11 @@ def delete_folder(store: Path, folder: Path) -> None:
         except OSError as error:
             raise store_full(error, folder, "delete the agent") from error
         if (target / "COMMIT").exists():
-            CommitWord(target / "COMMIT", writable=True).op = DELETED
+            with (
+                CommitWord(target / "COMMIT", writable=True) as word,
+                contextlib.suppress(StoreFullError),  # the agent goes; readers miss its files
+            ):
+                word.op = DELETED
     remove_unfinished(store)
     try:
         remove_tree(target)

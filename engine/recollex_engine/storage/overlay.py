@@ -100,22 +100,20 @@ def _interface(address: int, size: int) -> dict[str, Any]:
     return {"data": (address, False), "shape": (size,), "typestr": "|u1", "version": 3}
 
 
-def shared_bytes(fd: int, capacity: int, *, writable: bool = False) -> NDArray[np.uint8]:
+def shared_bytes(fd: int, capacity: int) -> NDArray[np.uint8]:
     """Return ``capacity`` bytes that show the file, including what is appended to it later.
 
-    With ``writable``, writes reach the file and every process that has it mapped. ``capacity`` may
-    lie beyond the end of the file. Touching a page that lies wholly beyond the end kills the
-    process (SIGBUS), so the caller checks the file's length first. The caller may close the
-    descriptor afterwards: no copy of it is kept, unlike with `mmap.mmap`.
+    ``capacity`` may lie beyond the end of the file. Touching a page that lies wholly beyond the end
+    kills the process (SIGBUS), so the caller checks the file's length first. The caller may close
+    the descriptor afterwards: no copy of it is kept, unlike with `mmap.mmap`.
 
     Raises `OSError` where the system cannot do it. Cost: 1 call of mmap, 10 us.
     """
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
     pages = mmap.mmap(-1, capacity, flags=flags, prot=mmap.PROT_READ)
     array: NDArray[np.uint8] = np.frombuffer(pages, np.uint8)
-    protection = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
-    _map_at(array.ctypes.data, capacity, protection, mmap.MAP_SHARED, fd)
-    return np.asarray(_Writable(pages, array.ctypes.data, capacity)) if writable else array
+    _map_at(array.ctypes.data, capacity, mmap.PROT_READ, mmap.MAP_SHARED, fd)
+    return array
 
 
 def _map_at(address: int, size: int, protection: int, flags: int, fd: int) -> None:

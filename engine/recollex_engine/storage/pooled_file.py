@@ -18,7 +18,7 @@ from recollex_engine.errors import ClosedError, StoreMovedError
 from recollex_engine.storage.disk import open_file
 from recollex_engine.storage.place import Place
 
-MOST_IDLE = max(1, min(32, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8))
+MOST_IDLE = max(1, min(40, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8))
 """Descriptors that stay open between uses, in this process."""
 
 

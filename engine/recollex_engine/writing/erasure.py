@@ -170,7 +170,8 @@ def complete(folder: Path) -> None:
     with LogWriter(folder / LOG) as log:
         if log.position.op < intent.op:
             finish(folder, intent, log)
-        CommitWord(folder / "COMMIT", writable=True).op = log.position.op
+        with CommitWord(folder / "COMMIT", writable=True) as word:
+            word.op = log.position.op
     remove_intent(folder)
 
 

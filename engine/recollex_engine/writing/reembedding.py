@@ -98,7 +98,8 @@ def reembed(
                     at = max(clock(), writer.position.recorded_at + 1)
                     position = writer.append(at, [(REEMBED, orjson.dumps(payload))])
                     writer.sync()
-                    CommitWord(folder / "COMMIT", writable=True).op = position.op
+                    with CommitWord(folder / "COMMIT", writable=True) as word:
+                        word.op = position.op
                     (folder / MANIFEST).unlink(missing_ok=True)
         finally:
             follower.close()

@@ -384,9 +384,8 @@ class Writer:
             return
         self.log.wait_durable(op)
         with self._publishing:  # not `lock`: no call waits here for another call's transaction
-            if op > self.replica.published:
-                self.commit_word.op = max(op, self.commit_word.op)
-                self.replica.published = op
+            self.replica.published = max(op, self.replica.published)  # first: COMMIT may refuse
+            self.commit_word.op = max(op, self.commit_word.op)
 
     def close(self) -> None:
         """Flush and close, and release the lock file."""
@@ -395,5 +394,6 @@ class Writer:
         finally:
             if self.vectors is not None:
                 self.vectors.close()
+            self.commit_word.close()
             self.replica.close()
             self.lock_file.close()

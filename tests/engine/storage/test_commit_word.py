@@ -1,12 +1,15 @@
+import errno
 import os
 import subprocess
 import sys
 import zlib
+from pathlib import Path
 
 import pytest
 
-from recollex_engine.errors import FormatError, ReadOnlyError
+from recollex_engine.errors import FormatError, ReadOnlyError, StoreFullError
 from recollex_engine.storage.commit_word import SIZE, CommitWord
+from tests.engine.faults.small_store import contents, fill, opened, vectors
 
 
 def test_what_one_sets_all_see(tmp_path):
@@ -132,3 +135,36 @@ def test_a_word_is_whole_once_there_is_a_valid_file(tmp_path):
     assert not reader.is_whole
     CommitWord(tmp_path / "COMMIT", writable=True)
     assert reader.is_whole and reader.is_whole
+
+
+def test_a_full_disk_is_an_error_and_the_next_write_says_both(tmp_path, monkeypatch):
+    """On a copy-on-write disk each change of COMMIT needs a block; a store into a map is SIGBUS."""
+    full = [True]
+
+    def pwrite(fd, data, offset, _pwrite=os.pwrite):
+        if full[0] and str(Path(f"/proc/self/fd/{fd}").readlink()).endswith("COMMIT"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return _pwrite(fd, data, offset)
+
+    with opened(tmp_path / "s") as agent, opened(tmp_path / "s", read_only=True) as reader:
+        fill(agent, 0, 3)
+        monkeypatch.setattr(os, "pwrite", pwrite)
+        with pytest.raises(StoreFullError, match="is stored, but other processes"):
+            agent.retain("Written.", id="w", embedding=vectors(7, 1)[0])
+        assert agent.get("w").text == "Written." and "w" not in dict(contents(reader))
+        full[0] = False
+        fill(agent, 3, 1)
+        assert contents(reader) == contents(agent)
+        assert agent.verify().ok
+
+
+def test_a_writer_lives_when_the_file_is_shortened(tmp_path):
+    path = tmp_path / "COMMIT"
+    with CommitWord(path, writable=True) as word:
+        word.op = 5
+        path.write_bytes(b"")
+        word.op = 6
+        assert word.op == 6
+    with CommitWord(path, writable=True) as word:
+        word.op = 7
+    assert CommitWord(path).op == 7
