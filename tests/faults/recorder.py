@@ -3,8 +3,9 @@
 The engine writes through calls of `os` alone (see `recollex_engine.storage.disk`), except for
 usearch's graphs, which are read back when they are flushed, and for flushes that are begun
 (`recollex_engine.storage.begun_flush`). These are recorded where they begin, as flushes of the
-files in one order and then in the other; where they end, a failure is told. So the recording is whole, and `Recording.tree` after its last event equals the folder to the
-byte; `recording` asserts that.
+files in one order and then in the other; where they end, a failure is told. So the recording is
+whole, and `Recording.tree` after its last event equals the folder to the byte; `recording` asserts
+that.
 """
 
 import contextlib
@@ -153,6 +154,7 @@ class Recording:
             node = self.nodes.get(path)
             if node is None:
                 node = self.new(path, "file")
+            if not self.sizes[node]:  # usearch has written it by its name
                 self.write(node, place.read_bytes(), 0)
             return node, path
         return None

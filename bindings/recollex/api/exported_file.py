@@ -3,11 +3,12 @@
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from recollex_engine.errors import InputError, StoreFullError
-from recollex_engine.storage.disk import store_full
+from recollex_engine.storage.disk import Replacement, store_full
+from recollex_engine.storage.own_files import remove_unfinished_of
 from recollex_engine.storage.unfinished import left_unfinished, lock_unfinished
 
 
@@ -17,15 +18,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
     It is its owner's alone, as a store is: mode 0600 whatever the umask.
     """
-    temporary, lock = _temporary(path), None
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        lock = lock_unfinished(temporary)
-        temporary.chmod(0o600)
-        yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.replace(path)
+        remove_unfinished_of(path)
+        with Replacement(path, 0o600) as file:
+            file.path.chmod(0o600)
+            yield file.path
+            file.sync()
+            file.take_place()
     except FileNotFoundError as error:
         raise InputError(f"{path} cannot be written: there is no such folder") from error
     except PermissionError as error:
@@ -34,11 +33,6 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
     except OSError as error:
         raise store_full(error, path, f"write {path.name}") from error
-    finally:
-        with suppress(OSError):  # a read-only disk refuses it also where there is no such file
-            temporary.unlink()
-        if lock is not None:
-            os.close(lock)
 
 
 @contextmanager
@@ -72,8 +66,5 @@ def new_folder(path: Path) -> Iterator[Path]:
 def _temporary(path: Path) -> Path:
     """Return a new name beside a path, once what killed exports left there is removed."""
     for left in left_unfinished(path.parent, f".{path.name}.", ".tmp"):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
-        else:
-            left.unlink(missing_ok=True)
+        shutil.rmtree(left, ignore_errors=True)
     return path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")

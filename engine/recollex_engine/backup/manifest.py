@@ -30,6 +30,7 @@ from recollex_engine.backup.target import Target
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, FormatError, InputError
 from recollex_engine.log.format import Position
+from recollex_engine.storage.disk import UNFINISHED
 from recollex_engine.storage.formats import unknown_format
 
 FORMAT = 1
@@ -209,7 +210,7 @@ def mark(target: Target) -> None:
     """Make ``target`` a backup. Raises `InputError` for one that holds other files."""
     if is_backup(target):
         return
-    other = next((each.key for each in target.keys("") if not each.key.endswith(".tmp")), None)
+    other = next((each.key for each in target.keys("") if not each.key.endswith(UNFINISHED)), None)
     if other is not None:
         if is_backup(target):  # another run has just made it
             return

@@ -24,6 +24,7 @@ from recollex_engine.storage.disk import (
     flush_folder,
     make_folder,
     store_full,
+    unfinished_path,
 )
 from recollex_engine.storage.lock import WriterLock
 
@@ -236,7 +237,7 @@ class FolderTarget:
     def _write(self, path: Path, data: bytes) -> Path:
         """Write the bytes under another name; return its path."""
         make_folder(path.parent, private=True)
-        temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")
+        temporary = unfinished_path(path)
         try:
             with FileSink(temporary) as sink:
                 sink.write(data)

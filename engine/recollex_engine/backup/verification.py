@@ -75,7 +75,8 @@ def verify_backup(
 
     Each object's content is compared with its SHA-256, each log with its chain of hashes, and the
     vectors and what is left of erased operations with their checksums in the log. Those of an
-    encrypted agent are sealed: no key is needed, and they are not compared. Cost: all objects are read, 10 us for an operation.
+    encrypted agent are sealed, and are not compared: no key is needed. Cost: all objects are read,
+    10 us for an operation.
     """
     reader = _Reader(target, progress)
     operations = 0

@@ -10,7 +10,6 @@ store may be kept. Their files are readable by their owner only.
 """
 
 import os
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,9 @@ from typing import Any
 import orjson
 
 from recollex_engine import fork
-from recollex_engine.errors import InputError, LanguageModelError
+from recollex_engine.errors import CorruptError, InputError, LanguageModelError
 from recollex_engine.llm.exchange import Reply, Request, read_reply
+from recollex_engine.storage.disk import open_file, replace_file
 
 
 class AnswerCache:
@@ -42,10 +42,8 @@ class AnswerCache:
         try:
             for folder in (self._folder, path.parent):  # a mode is that of the last part alone
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(orjson.dumps({"request": request.to_dict(), "reply": reply.to_dict()}))
-            Path(name).replace(path)
+            kept = orjson.dumps({"request": request.to_dict(), "reply": reply.to_dict()})
+            replace_file(path, kept, durable=False, mode=0o600)
         except OSError as error:
             raise InputError(f"the cache of answers cannot be written: {error}") from error
 
@@ -70,10 +68,10 @@ class Recorder:
         try:
             with self._lock:
                 flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-                descriptor = os.open(self._path, flags, 0o600)
+                descriptor = open_file(self._path, flags, 0o600)
                 with os.fdopen(descriptor, "ab") as file:
                     file.write(line)
-        except OSError as error:
+        except (OSError, CorruptError) as error:
             raise InputError(f"the recording cannot be written: {error}") from error
 
 

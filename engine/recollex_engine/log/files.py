@@ -13,7 +13,7 @@ from pathlib import Path
 
 from recollex_engine.errors import CorruptError
 from recollex_engine.storage.disk import (
-    FileSink,
+    Replacement,
     flush_folder,
     open_file,
     replace_file,
@@ -173,9 +173,8 @@ def compress_file(folder: Path, file: int) -> None:
     Equal input gives equal output bytes. Raises `StoreFullError`; the plain file stays then.
     """
     plain, compressed = plain_path(folder, file), compressed_path(folder, file)
-    temporary = compressed.with_name(compressed.name + ".tmp")
     try:
-        with plain.open("rb") as source, FileSink(temporary) as sink:
+        with plain.open("rb") as source, Replacement(compressed) as sink:
             # Not a `GzipFile`: after a failed first write the garbage collector closes it, and it
             # then writes to a descriptor that may be another file's by that time.
             packer = zlib.compressobj(_COMPRESSION_LEVEL, wbits=_GZIP)
@@ -184,12 +183,10 @@ def compress_file(folder: Path, file: int) -> None:
                     sink.write(packed)
             sink.write(packer.flush())
             sink.sync()
-        temporary.rename(compressed)
+            sink.take_place()
         flush_folder(folder)
         plain.unlink()
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         raise store_full(error, compressed, f"compress {plain.name}") from error
 
 

@@ -28,7 +28,7 @@ from recollex_engine.log.format import (
     encode_stub,
     is_sealed,
 )
-from recollex_engine.storage.disk import FileSink, flush_folder, store_full
+from recollex_engine.storage.disk import Replacement, flush_folder, store_full
 
 _CHUNK = 1 << 20
 
@@ -71,11 +71,10 @@ def rewrite_log(folder: Path, end: Position, left: Left) -> Position:
 def _rewrite_file(folder: Path, number: int, end: Position, left: Left) -> int:
     """Replace one file by its plain form with stubs; return its size."""
     path = plain_path(folder, number)
-    temporary = path.with_name(path.name + ".tmp")
     source = LogFile(folder, number)
     last = end.offset if number == end.file else None
     try:
-        with FileSink(temporary) as sink:
+        with Replacement(path) as sink:
             parts: list[bytes] = []
             held = 0
             for at, line in _lines(source, last):
@@ -87,7 +86,7 @@ def _rewrite_file(folder: Path, number: int, end: Position, left: Left) -> int:
                     parts, held = [], 0
             sink.write(b"".join(parts))
             sink.sync()
-        temporary.rename(path)
+            sink.take_place()
     except OSError as error:
         raise store_full(error, path, f"rewrite {path.name}") from error
     finally:

@@ -6,7 +6,6 @@ go to ``torn-<op>.jsonl`` beside the log files, where ``op`` is the last operati
 Nothing reads these files; they may be removed.
 """
 
-import contextlib
 import os
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from recollex_engine.log.files import (
     restore_file,
 )
 from recollex_engine.log.format import Position
-from recollex_engine.storage.disk import FileSink, flush, flush_folder, open_file
+from recollex_engine.storage.disk import Replacement, flush, flush_folder, open_file
 
 _CHUNK = 1 << 20
 
@@ -54,10 +53,9 @@ def _set_aside(folder: Path, end: Position, later: list[int]) -> Path | None:
     while kept.exists():
         times += 1
         kept = folder / f"torn-{end.op}-{times}.jsonl"
-    temporary = kept.with_name(kept.name + ".tmp")
     empty = True
     try:
-        with FileSink(temporary) as sink:
+        with Replacement(kept) as sink:
             for number in (end.file, *later):
                 file, at = LogFile(folder, number), end.offset if number == end.file else 0
                 try:
@@ -68,12 +66,9 @@ def _set_aside(folder: Path, end: Position, later: list[int]) -> Path | None:
                 finally:
                     file.close()
             sink.sync()
-        if not empty:
-            temporary.rename(kept)
-            flush_folder(folder)
-            return kept
+            if not empty:
+                sink.take_place()
+                flush_folder(folder)
     except (OSError, StoreFullError):
-        pass  # the disk is full, and what would be kept was never promised
-    with contextlib.suppress(OSError):
-        temporary.unlink()
-    return None
+        return None  # the disk is full, and what would be kept was never promised
+    return None if empty else kept

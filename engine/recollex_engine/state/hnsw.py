@@ -23,7 +23,7 @@ from recollex_engine import fork
 from recollex_engine.errors import CorruptError, StoreFullError, TooManyFilesError
 from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.content_file import map_content, write_sealed
-from recollex_engine.storage.disk import flush, permissions
+from recollex_engine.storage.disk import Replacement, flush
 from recollex_engine.storage.read_only import read_only
 from recollex_kernels.vectors.hnsw_file import places_of
 from recollex_kernels.vectors.hnsw_search import ARRIVED, OTHER_ROWS, near_rows, slot_rows
@@ -345,11 +345,11 @@ def extend_graph(
         if cipher is not None:
             write_sealed(path, cipher, index.save())
             return True
-        index.save(str(path))
-        path.chmod(permissions(path.parent) & 0o666)
-        with path.open("rb") as file:
-            flush(file.fileno())
+        with Replacement(path) as file:
+            index.save(str(file.path))
+            with file.path.open("rb") as saved:
+                flush(saved.fileno())
+            file.take_place()
     except Exception as error:  # usearch raises RuntimeError for any failed write
-        path.unlink(missing_ok=True)
         raise StoreFullError(f"cannot write {path}: {error}") from error
     return True

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from recollex_engine.errors import CorruptError
 from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.content_file import map_content, write_sealed
-from recollex_engine.storage.disk import FileSink, store_full
+from recollex_engine.storage.disk import FileSink, Replacement, store_full
 
 MAGIC = b"RCXPACK1"
 ALIGNMENT = 64
@@ -46,14 +46,12 @@ def write_arrays(path: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any]
         _write(sink, header, arrays, directory, at)
         write_sealed(path, cipher, sink.getbuffer())
         return
-    temporary = path.with_name(path.name + ".tmp")
     try:
-        with FileSink(temporary) as file:
+        with Replacement(path) as file:  # the old file may be mapped, so it is not overwritten
             _write(file, header, arrays, directory, at)
             file.sync()
-        temporary.rename(path)  # the old file may be mapped, so it must not be overwritten
+            file.take_place()
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise store_full(error, path, f"write {path.name}") from error
 
 

@@ -15,6 +15,7 @@ reading, and what is written later too.
 
 import contextlib
 import errno
+import fcntl
 import os
 import resource
 import tempfile
@@ -30,17 +31,23 @@ from recollex_engine.errors import (
 )
 
 Bytes = bytes | bytearray | memoryview
+UNFINISHED = ".tmp"
+"""How the name of a file ends that is being written, and will be renamed."""
 _CHUNK = 1 << 20
 
 
-def open_file(path: Path, flags: int) -> int:
+def open_file(path: Path, flags: int, mode: int | None = None) -> int:
     """Return a descriptor of a file; programs started by this one do not inherit it.
 
-    A file that is made may be read and written by those who may do so with its folder. Raises
+    A file that is made has ``mode``, or may be read and written by those who may do so with its
+    folder. A link is not followed where the file may be written: it could lead to any file. Raises
     the errors of `system_errors`, otherwise the plain `OSError`.
     """
     with system_errors(path):
-        mode = permissions(path.parent) & 0o666 if flags & os.O_CREAT else 0
+        if flags & (os.O_WRONLY | os.O_RDWR):
+            flags |= os.O_NOFOLLOW
+        if mode is None:
+            mode = permissions(path.parent) & 0o666 if flags & os.O_CREAT else 0
         return os.open(path, flags | os.O_CLOEXEC, mode)
 
 
@@ -235,7 +242,7 @@ class FolderFlush:
 
 
 class FileSink:
-    """A file that is written from its beginning, and replaced if it exists; for `with`.
+    """A new file, for `with`; there is nothing of its name.
 
     Each write is one call of the system. The bytes are not durable before `sync`.
 
@@ -248,10 +255,10 @@ class FileSink:
     b'tea'
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mode: int | None = None) -> None:
         self.path = path
         self.size = 0
-        self._fd = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        self._fd = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
 
     def write(self, data: Bytes) -> int:
         """Append bytes and return how many; raises `StoreFullError`."""
@@ -278,6 +285,47 @@ class FileSink:
     ) -> None:
         fd, self._fd = self._fd, -1  # a later write is refused; its number may be another file's
         os.close(fd)
+
+
+class Replacement(FileSink):
+    """A file that takes the place of another, or of none, once it is whole; for `with`.
+
+    Until `take_place` it has a random name beside ``target``, so that nobody can have put a link
+    there. Without that call it is removed at the end of the body. It is locked meanwhile: so
+    `own_files.remove_unfinished` knows what a process that died has left.
+    """
+
+    def __init__(self, target: Path, mode: int | None = None) -> None:
+        self.target = target
+        self._has_taken_place = False
+        while True:
+            super().__init__(unfinished_path(target), mode)
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(self._fd, fcntl.LOCK_EX)
+            if os.fstat(self._fd).st_nlink:  # else it was taken for one that was left
+                return
+            os.close(self._fd)
+
+    def take_place(self) -> None:
+        """Rename the file to its target, which is replaced. Raises the plain `OSError`."""
+        self.path.rename(self.target)
+        self._has_taken_place = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if not self._has_taken_place:
+            with contextlib.suppress(OSError):
+                self.path.unlink()
+
+
+def unfinished_path(path: Path) -> Path:
+    """Return a random path beside ``path``, for a file that will be renamed to it."""
+    return path.with_name(f"{path.name}.{os.urandom(8).hex()}{UNFINISHED}")
 
 
 def make_folder(path: Path, *, private: bool = False) -> None:
@@ -319,31 +367,24 @@ def copy_file(source: Path, target: Path) -> None:
             sink.write(chunk)
 
 
-def replace_file(path: Path, *contents: Bytes, durable: bool = True) -> None:
+def replace_file(
+    path: Path, *contents: Bytes, durable: bool = True, mode: int | None = None
+) -> None:
     """Replace the content of ``path`` with ``contents``, joined; readers see all old or all new.
 
-    The bytes are written to ``<name>.tmp`` in the same folder, flushed, and renamed to ``path``.
     ``durable=False`` leaves out the flushes: the change is still atomic for other processes, but
-    not when the machine loses power.
+    not when the machine loses power. ``mode``: of the new file, see `open_file`.
     """
-    temporary = path.with_name(path.name + ".tmp")
     try:
-        fd = open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        try:
-            offset = 0
+        with Replacement(path, mode) as file:
             for content in contents:
-                write_at(fd, content, offset, temporary)
-                offset += memoryview(content).nbytes
+                file.write(content)
             if durable:
-                flush(fd)
-        finally:
-            os.close(fd)
-        temporary.rename(path)
+                file.sync()
+            file.take_place()
         if durable:
             flush_folder(path.parent)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         if isinstance(error, StoreFullError):
             raise
         raise store_full(error, path, f"replace {path.name}") from error

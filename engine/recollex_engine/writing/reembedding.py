@@ -42,6 +42,7 @@ from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import flush, open_file, replace_file, store_full, write_at
 from recollex_engine.storage.lock import WriterLock
+from recollex_engine.storage.own_files import check_own_files
 from recollex_engine.storage.vectors_file import Rows, VectorsReader, VectorsWriter, checksum
 from recollex_engine.writing.restoration import texts_of
 
@@ -73,6 +74,7 @@ def reembed(
     if not log.is_dir():
         raise InputError(f"there is no agent {name!r} in {folder.parent.parent}")
     with alone_in(folder / "REEMBED", "that is another reembed: wait for it") as own:
+        check_own_files(folder)
         batches, settings = read_batches(log)
         if settings is None or settings.model == embedder.fingerprint:
             return 0

@@ -29,6 +29,7 @@ from recollex_engine.storage.agent_key import open_or_create_key
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import FolderFlush, flush_file, make_folder
 from recollex_engine.storage.lock import WriterLock
+from recollex_engine.storage.own_files import check_own_files
 from recollex_engine.storage.vectors_file import VectorsWriter, checksum
 from recollex_engine.writing.damage import restored
 from recollex_engine.writing.draft import Draft
@@ -73,6 +74,7 @@ class Writer:
         self.lock_file: WriterLock = WriterLock(folder / "LOCK")
         read_files_ahead(folder)
         try:
+            check_own_files(folder)
             self._cipher = open_or_create_key(folder, key, has_log=(folder / LOG).exists())
             complete(folder)
             self.clock = clock
@@ -392,8 +394,6 @@ class Writer:
         try:
             self.log.close(alone=self.lock_file.is_kept)
         finally:
-            if self.vectors is not None:
-                self.vectors.close()
-            self.commit_word.close()
-            self.replica.close()
-            self.lock_file.close()
+            for file in (self.vectors, self.commit_word, self.replica, self.lock_file):
+                if file is not None:
+                    file.close()

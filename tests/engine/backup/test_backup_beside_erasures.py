@@ -3,6 +3,7 @@
 import os
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -95,7 +96,7 @@ def test_at_every_step_it_has_the_agent_before_or_after(store, monkeypatch, impa
 def interrupt(store, monkeypatch):
     """Begin an erasure that fails after its intent was written."""
     with monkeypatch.context() as patch:
-        patch.setattr(erasing_writer, "finish", lambda *_: os.stat("/nowhere"))
+        patch.setattr(erasing_writer, "finish", lambda *_: Path("/nowhere").stat())
         with pytest.raises(StoreFullError), opened(store) as agent:
             agent.erase(["m3", "m4"], **BY)
 
