@@ -17,6 +17,7 @@ from recollex_engine.errors import (
     StoreMovedError,
 )
 from recollex_engine.models.embedder import Embedder
+from recollex_engine.state.file_sizes import FileSizes
 from recollex_engine.state.read_replica import ReadReplica
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
@@ -61,6 +62,7 @@ class AgentFiles:
         self._context = context
         self._opened = opened
         self._used = used
+        self._sizes = FileSizes()
         self._opening = threading.RLock()
         self._writer: Writer | None = None
         self._maintenance: Maintenance | None = None
@@ -227,6 +229,7 @@ class AgentFiles:
         writer = self._writer
         if writer is not None and not self._closed and not writer.replica.integrity.found:
             self.check_place()
+            self._sizes.check(writer.replica)
             self.usage.touch()
             view = writer.replica.view(op)
             self._used()
@@ -234,7 +237,9 @@ class AgentFiles:
         with self:
             if self.opens_writer:
                 self.check_place()
-                return view_of(self._writer or self.writer(), op)
+                opened = self._writer or self.writer()
+                self._sizes.check(opened.replica)
+                return view_of(opened, op)
             reader = self._reader or self._opened_reader()
             if reader is None:
                 return None
@@ -242,6 +247,7 @@ class AgentFiles:
                 self._closed = self._deleted = True
                 self.check_open()
             now = reader.view()
+            self._sizes.check(reader.replica)
             return now if op is None else reader.replica.view(op)
 
     def _opened_reader(self) -> ReadReplica | None:
@@ -313,6 +319,7 @@ class AgentFiles:
         """Refuse every later call in the child, and let go of the parent's files and maps."""
         self._closed = self._inherited = True
         self._writer = self._maintenance = self._reader = None
+        self._sizes = FileSizes()
 
     def close(self) -> None:
         """Finish pending work and release the lock file; a second call does nothing."""
@@ -334,3 +341,4 @@ class AgentFiles:
                 maintenance.close(fold=fold)
         finally:
             self._writer = self._maintenance = self._reader = None
+            self._sizes = FileSizes()

@@ -20,6 +20,7 @@ from recollex_engine.log.stubs import problem_of_stubs, read_stubs, said_of_stub
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.erasure_watch import is_erasing
+from recollex_engine.state.file_sizes import FileSizes
 from recollex_engine.state.postings import ARRAYS, Postings
 from recollex_engine.state.replica import LOG, UNREADABLE, Replica
 from recollex_engine.state.stored_checksums import parts_of_indexes
@@ -95,6 +96,10 @@ def _verify(
     view = agent.view()
     if view is None or replica is None:
         return Verification(0, 0, 0, tuple(map(without_paths, heads.problems())))
+    try:
+        FileSizes().check(replica)
+    except CorruptError as error:  # its pages cannot be read
+        return Verification(0, 0, 0, (without_paths(str(error)),))
     problems: list[str] = []
     fresh = Columns(replica.folder / "none", None)
     batches = VectorBatches()

@@ -110,6 +110,14 @@ class Column:
         return self._stored
 
     @property
+    def mapped(self) -> column_file.MappedFile | None:
+        """The file whose pages are the first items; None where they are in memory."""
+        size = self._stored * self.buffer.itemsize
+        if size < column_file.MAPPED_FROM or self._pages is not None or self._path is None:
+            return None
+        return self._path, self._file_id, size
+
+    @property
     def array(self) -> NDArray[Any]:
         """The items as one array, not copied. Change them only through `set`."""
         count = self.count  # read first: the buffer that is read next holds at least as many

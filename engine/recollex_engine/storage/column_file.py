@@ -20,8 +20,17 @@ MAPPED_FROM = 1 << 17
 """Files of fewer bytes are read into memory, so that thousands of small agents need no maps."""
 
 
+MappedFile = tuple[str, tuple[int, int], int]
+"""A file of which pages are mapped: its path, its device and inode, and how many bytes are read."""
+
 Loaded = tuple[NDArray[Any], tuple[int, int], SealedPages | None]
 """The array, the file's device and inode, and its pages if it is sealed."""
+
+
+def mapped_file(path: Path, size: int) -> MappedFile:
+    """Return a file that is mapped, as it is now; ``size``: how many bytes are read."""
+    status = path.stat()
+    return os.fspath(path), (status.st_dev, status.st_ino), size
 
 
 def load(place: str, kind: np.dtype[Any], stored: int, capacity: int, *, fixed: bool) -> Loaded:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.storage.column import Column
+from recollex_engine.storage.column_file import MappedFile
 from recollex_engine.storage.dictionary_index import DictionaryIndex, Hashes, Numbers
 from recollex_kernels.memories.strings import gather_strings
 
@@ -302,6 +303,12 @@ class Dictionary:
         if (whole := self._index.whole) is not None:
             parts[f"index-{generation}"] = (whole, None)
         return parts
+
+    @property
+    def mapped(self) -> list[MappedFile]:
+        """The files of which pages are mapped."""
+        files = (self._heap.mapped, self._offsets.mapped, self._index.file)
+        return [file for file in files if file is not None]
 
     def adopt(self, generation: int) -> None:
         """Use the index that `persist` wrote for ``generation``, and remove older index files.

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine.storage.checksums import crc32
+from recollex_engine.storage.column_file import MappedFile, mapped_file
 from recollex_engine.storage.content_file import map_content, write_content
 
 _MAGIC = b"rcxindx1"
@@ -28,12 +29,17 @@ Numbers = NDArray[np.uint32]
 class DictionaryIndex:
     """The hashes of strings 0 to count - 1, ascending, and each one's string number. Immutable."""
 
-    __slots__ = ("count", "hash_view", "hashes", "numbers", "whole")
+    __slots__ = ("count", "file", "hash_view", "hashes", "numbers", "whole")
 
     def __init__(
-        self, hashes: Hashes, numbers: Numbers, whole: NDArray[np.uint8] | None = None
+        self,
+        hashes: Hashes,
+        numbers: Numbers,
+        whole: NDArray[np.uint8] | None = None,
+        file: MappedFile | None = None,
     ) -> None:
-        self.whole = whole  # the file, if it is mapped
+        self.whole = whole  # the bytes of the file, if it is mapped
+        self.file = file
         self.count: int = len(hashes)  # how many strings it covers
         self.hashes = hashes
         self.numbers = numbers
@@ -50,13 +56,14 @@ class DictionaryIndex:
         size = _HEADER.size + 12 * count
         try:
             pages = map_content(path)
+            file = mapped_file(path, len(pages))
         except (FileNotFoundError, ValueError):
             return None
         if len(pages) != size or pages[: _HEADER.size] != _HEADER.pack(_MAGIC, count):
             return None
         hashes: Hashes = np.frombuffer(pages, "<u8", count, _HEADER.size)
         numbers: Numbers = np.frombuffer(pages, "<u4", count, _HEADER.size + 8 * count)
-        return DictionaryIndex(hashes, numbers, np.frombuffer(pages, np.uint8))
+        return DictionaryIndex(hashes, numbers, np.frombuffer(pages, np.uint8), file)
 
     def extended(self, hashes: Hashes) -> "DictionaryIndex":
         """Return the index of the covered strings and the next ones. Cost: one merge."""

@@ -224,11 +224,11 @@ class VectorsReader:
         self.dimension = dimension
         # Replaced as one tuple, so that threads see a consistent state: the mapped rows, how many
         # of them are known to lie within the file, and the file's identity.
-        self._mapped: tuple[Rows, int, tuple[int, int]] = (self._empty(), 0, (0, 0))
+        self.mapped: tuple[Rows, int, tuple[int, int]] = (self._empty(), 0, (0, 0))
         self._cipher = cipher_at(path)
         self._row_bytes = row_bytes(dimension, sealed=self._cipher is not None)
         self._opening = threading.Lock()
-        self._room: Rows = self._mapped[0]  # of decrypted rows, with spare capacity
+        self._room: Rows = self.mapped[0]  # of decrypted rows, with spare capacity
 
     def rows(self, count: int) -> Rows:
         """Return the first ``count`` rows: float16[count, D], read-only, without a copy.
@@ -236,7 +236,7 @@ class VectorsReader:
         Raises `CorruptError` if the file holds fewer. Cost: 0.5 us; 3 us more where ``count`` is
         greater than in all calls before; 30 us where the file is mapped again.
         """
-        rows, checked, file_id = self._mapped
+        rows, checked, file_id = self.mapped
         if not 0 <= count <= checked:
             if count < 0:
                 raise InputError(f"count must be at least 0, got {count}")
@@ -251,14 +251,14 @@ class VectorsReader:
         """
         end = count + len(rows)
         if self._cipher is None:  # the map shows what takes their place
-            held = self._mapped[0]
+            held = self.mapped[0]
             return held[:end] if end <= len(held) else self.rows(end)
         self.rows(count)
         with self._opening:
-            held, opened, file_id = self._mapped
+            held, opened, file_id = self.mapped
             if end > len(self._room):
                 self._room, held = _with_room(held[:opened], end)
-                self._mapped = held, opened, file_id
+                self.mapped = held, opened, file_id
             self._room[count:end] = rows
             return held[:end]
 
@@ -304,14 +304,14 @@ class VectorsReader:
         if count > len(rows) or found != file_id:
             rows = self._map(status.st_size)
         # If another thread mapped more rows meanwhile, this map serves this call only.
-        if len(rows) >= len(self._mapped[0]) or found != self._mapped[2]:
-            self._mapped = (rows, min(held, len(rows)), found)
+        if len(rows) >= len(self.mapped[0]) or found != self.mapped[2]:
+            self.mapped = (rows, min(held, len(rows)), found)
         return rows
 
     def _open_to(self, count: int, cipher: Cipher, found: tuple[int, int]) -> Rows:
         """Return at least ``count`` decrypted rows of the file whose identity is ``found``."""
         with self._opening:
-            rows, opened, file_id = self._mapped
+            rows, opened, file_id = self.mapped
             if file_id != found:
                 opened = 0
             if count <= opened:
@@ -328,7 +328,7 @@ class VectorsReader:
                 end = min(first + _OPENED_AT_ONCE, count)
                 stored = self.stored(first, end)
                 room[first:end] = open_rows(cipher, stored, self.dimension, first)
-            self._mapped, self._room = (rows, count, found), room
+            self.mapped, self._room = (rows, count, found), room
             return rows
 
     def _map(self, size: int) -> Rows:

@@ -18,6 +18,7 @@ import numpy as np
 from recollex_engine.domain.settings import COUNTED
 from recollex_engine.log.format import Position
 from recollex_engine.state import stored_checksums
+from recollex_engine.state.file_sizes import FileSizes
 from recollex_engine.state.manifest import Manifest, SegmentEntry
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.replica import Replica
@@ -56,6 +57,7 @@ def run(writer: Writer, generation: int) -> None:
     if columns.settings is None:
         return
     home = folder / columns.settings.columns_folder
+    FileSizes().check(replica)
     make_folder(home)
     with writer.lock:
         writer.check_settled()
