@@ -118,6 +118,8 @@ class AgentFiles:
         """
         self.check_writable()
         if self._writer is not None and not self._writer.must_reopen:
+            if self._sizes.has_failed:
+                self._sizes.check(self._writer.replica)
             return self._writer
         with self._opening, system_errors(self.folder):
             self.check_open()

@@ -32,6 +32,8 @@ class FileSizes:
     """
 
     def __init__(self) -> None:
+        self.has_failed: bool = False
+        """Whether the last comparison found a file that is too short."""
         self._due = 0.0
         self._changes = FileChanges()
         self._replica: Replica | None = None
@@ -62,26 +64,26 @@ class FileSizes:
         vectors = _vectors_of(replica)
         if is_known and changed == {path for path, _, _ in vectors}:  # by a write
             self._compare(vectors)
+            self._replica = replica
             return
         if self._indexes is not replica.indexes:
             self._files = list(_files_of(replica, replica.indexes))
-        self._replica, self._indexes = replica, replica.indexes
+        self._indexes = replica.indexes
         files = [*_of_columns(replica), *self._files]
         for path in {os.path.dirname(path) for path, _, _ in files}:  # noqa: PTH120
             self._changes.watch(path)
         for path, _, _ in vectors:
             self._changes.watch(path)
         self._compare((*files, *vectors))
-        self._vectors = replica.vectors
+        self._replica, self._vectors = replica, replica.vectors
         ended = time.monotonic()
         self._due = ended + (ended - began) / SHARE
 
     def _compare(self, files: Iterable[MappedFile]) -> None:
-        try:
-            _compare(files)
-        except CorruptError:
-            self._replica = None  # the next call compares again
-            raise
+        self.has_failed = True
+        self._replica = None  # until it has ended well: the next call compares again
+        _compare(files)
+        self.has_failed = False
 
 
 def _of_columns(replica: Replica) -> Iterator[MappedFile]:
