@@ -1,14 +1,17 @@
 """Were bytes of a file changed, or the file shortened? Linux says so (inotify), others do not."""
 
 import ctypes
+import fcntl
 import os
-import select
 import struct
+import termios
 
 _MODIFY = 0x2  # IN_MODIFY: a file was written to, shortened or extended
 _LOST = 0x4000  # IN_Q_OVERFLOW: there were too many events to tell
 _EVENT = struct.Struct("iIII")  # the watch, what happened, a number, and the length of the name
 _BYTES = 1 << 16  # that are read at once
+
+_NOTHING = bytes(4)  # how many bytes of events there are, as the system says it
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -21,7 +24,6 @@ class FileChanges:
 
     def __init__(self) -> None:
         self._fd = -1
-        self._poll: select.poll | None = None
         self._watched: dict[int, str] = {}
         self.works: bool = hasattr(_libc, "inotify_init1")
         """Whether it can say so: Linux, and a user has not as many watches as the system allows."""
@@ -30,20 +32,18 @@ class FileChanges:
         """Watch a file, or the files in a folder, from now on. Cost: 5 us."""
         if not self.works:
             return
-        if self._poll is None:
+        if self._fd < 0:
             self._fd = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
             if self._fd < 0:
                 self.works = False
                 return
-            self._poll = select.poll()
-            self._poll.register(self._fd, select.POLLIN)
         number = _libc.inotify_add_watch(self._fd, os.fsencode(path), _MODIFY)
         self.works = number >= 0
         self._watched[number] = path
 
     def seen(self) -> set[str] | None:
         """Return what was changed since the last call; None for nothing. Cost: 1 us for nothing."""
-        if self._poll is None or not self._poll.poll(0):
+        if self._fd < 0 or fcntl.ioctl(self._fd, termios.FIONREAD, _NOTHING) == _NOTHING:
             return None
         try:
             events = os.read(self._fd, _BYTES)
