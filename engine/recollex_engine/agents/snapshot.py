@@ -5,6 +5,7 @@ else is derived. A replay does the same with any log, and with the vectors that 
 missing vectors are embedded again from the texts.
 """
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
