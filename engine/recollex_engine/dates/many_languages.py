@@ -37,6 +37,9 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 _NUMBERS = re.compile(r"\d+")
 _FOUR_DIGITS = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 
+_BEFORE = 64
+"""Number of characters before a time that may say that it is a bound."""
+
 
 class _Mention(NamedTuple):
     start: int
@@ -176,19 +179,24 @@ class ManyLanguages:
         if n + 1 < len(mentions):
             other = mentions[n + 1]
             between = text[one.end : other.start]
-            if JOINED.fullmatch(between) and (OPENED.search(text[:first]) or other.dated):
+            if JOINED.fullmatch(between) and (_led(OPENED, text, first) or other.dated):
                 if other.dated and not one.dated:
                     start = _in_year(one.period[0], other.period[0])
                 end, last, dated = other.period[1], other.end, one.dated or other.dated
-        if last == one.end and (led := SINCE.search(text[:first])):
+        if last == one.end and (led := _led(SINCE, text, first)):
             first, end = led.start(), None
-        elif last == one.end and (led := UNTIL.search(text[:first])):
+        elif last == one.end and (led := _led(UNTIL, text, first)):
             first, start = led.start(), None
         start_us = EARLIEST if start is None else utc_micros(start, self.tz)
         end_us = utc_micros(end, self.tz) if end else (now if start_us < now else LATEST)
         if start_us >= end_us:
             return None
         return TimeRange(start_us, end_us, text[first:last], (first, last)), dated
+
+
+def _led(words: re.Pattern[str], text: str, at: int) -> re.Match[str] | None:
+    """Return where such words stand just before a time."""
+    return words.search(text, max(0, at - _BEFORE), at)
 
 
 def _in_year(start: datetime, other: datetime) -> datetime:

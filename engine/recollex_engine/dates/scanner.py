@@ -24,6 +24,8 @@ _NOW = frozenset({"now", "present", "date"})
 _REACHING_BACK = frozenset({"before", "until", "till", "by"})
 _REACHING_ON = frozenset({"since", "after", "following"})
 _REACHING = _REACHING_BACK | _REACHING_ON | {"from", "prior", "up"}
+_LONGEST_LIST = 32
+"""Limit of the times of a list; a longer one is no range, and is not read from each of them."""
 _CLAUSE = 9
 """Limit of the words between "before" and the date of its clause."""
 _SUBJECT_WORDS = """
@@ -166,7 +168,7 @@ class Scanner:
         if not left.calendar:
             return None
         last, listed, concluded = left, 1, False
-        while not concluded:
+        while not concluded and listed < _LONGEST_LIST:
             at, comma = last.after, False
             if at < len(parser.texts) and parser.texts[at] == ",":
                 at, comma = at + 1, True

@@ -5,6 +5,8 @@ word that the expression matches by itself, or no word that any of its matches h
 """
 
 import re
+from bisect import bisect_right
+from operator import itemgetter
 from typing import NamedTuple
 
 from recollex_engine.dates.english_words import Tokens
@@ -127,7 +129,8 @@ class QuestionTense:
         if not self._ahead or place is None:
             return "past"
         at = self._tokens.span(place, place)[0]
-        return "future" if any(start <= at < end for start, end in self._ahead) else "past"
+        last = bisect_right(self._ahead, at, key=itemgetter(0)) - 1
+        return "future" if last >= 0 and at < self._ahead[last][1] else "past"
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:

@@ -58,16 +58,19 @@ KEPT = 512
 """Number of recent questions whose tokens are kept."""
 LONGEST = 1_000
 """Number of characters of the longest question that is kept."""
+_BEFORE = 64
+"""Number of characters before a time that may say when a thing was made."""
 
 _OPENING_CLAUSE = re.compile(
     r"\W*(?:after|once|when|following|before|since|while|having)\b[^,]*$", re.IGNORECASE
 )
 _FRONTED = re.compile(
-    r"\W*(?:in|on|during|from|between|at|by|since|before|as of)?\W*(?:the\b)?\W*$", re.IGNORECASE
+    r"\W*+(?:(?:in|on|during|from|between|at|by|since|before|as of)\W*+)?(?:the\b\W*+)?$",
+    re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(
     r"\b(?:founded|born|built|established|opened|created|released|published|launched|invented"
-    r"|introduced|held|signed|sunk|discovered)\W+(?:in|on|during|from|between)?\W*(?:the\b)?\W*$",
+    r"|introduced|held|signed|sunk|discovered)\W++(?:(?:in|on|during|from|between)\W*+)?(?:the\b\W*+)?$",
     re.IGNORECASE,
 )
 
@@ -135,10 +138,13 @@ def _choose_dated(text: str, dated: list["TimeRange"]) -> "TimeRange":
     """
     sentence = max(text.rfind(mark, 0, len(text) - 1) for mark in (". ", "? ", "! ")) + 1
     for found in dated:
-        if found.span[0] >= sentence and _FRONTED.match(text[sentence : found.span[0]]):
+        if found.span[0] >= sentence and _FRONTED.match(text, sentence, found.span[0]):
             return found
-    own = [found for found in dated if not _ATTRIBUTE.search(text[: found.span[0]])]
-    return (own or dated)[-1]
+    for found in reversed(dated):
+        at = found.span[0]
+        if not _ATTRIBUTE.search(text, max(0, at - _BEFORE), at):
+            return found
+    return dated[-1]
 
 
 def _choose_undated(text: str, found: list["TimeRange"]) -> "TimeRange":

@@ -6,6 +6,7 @@ sentence that the background holds already is left out; one that says anew what 
 """
 
 import re
+from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -46,15 +47,26 @@ def merged_by_rule(current: str, new: str) -> str:
     >>> merged_by_rule("I was born in Texas", "I have 10 years of startup experience.")
     'I was born in Texas. I have 10 years of startup experience.'
     """
-    held = _sentences(current)
+    held: list[str] = []
+    known: Counter[str] = Counter()
+    single: dict[int, frozenset[int]] = {}  # place -> `_kinds`, of those that have some
+
+    def put(sentence: str, place: int) -> None:
+        held[place : place + 1] = [sentence]
+        known[_same(sentence)] += 1
+        if kinds := _kinds(sentence):
+            single[place] = kinds
+
+    for sentence in _sentences(current):
+        put(sentence, len(held))
     for sentence in _sentences(in_first_person(new)):
-        if _same(sentence) in {_same(each) for each in held}:
+        if known[_same(sentence)]:
             continue
-        place = next((n for n, each in enumerate(held) if _contradict(each, sentence)), None)
-        if place is None:
-            held.append(sentence)
-        else:
-            held[place] = sentence
+        kinds = _kinds(sentence)
+        place = next((n for n in sorted(single) if single[n] & kinds), len(held))
+        if place < len(held):
+            known[_same(held[place])] -= 1
+        put(sentence, place)
     return (
         " ".join(_ended(each) for each in held[:-1])
         + (" " if held[1:] else "")
@@ -94,9 +106,9 @@ def _same(sentence: str) -> str:
     return " ".join(sentence.lower().rstrip(".!?").split())
 
 
-def _contradict(one: str, other: str) -> bool:
-    """Return whether two sentences say of one thing that can be so only once."""
-    return any(each.match(one) and each.match(other) for each in _ONCE)
+def _kinds(sentence: str) -> frozenset[int]:
+    """Return which of what can be so only once a sentence says."""
+    return frozenset(kind for kind, each in enumerate(_ONCE) if each.match(sentence))
 
 
 def _ended(sentence: str) -> str:

@@ -47,7 +47,7 @@ around about circa roughly approximately ca early mid middle late end beginning 
 _ROUGH = frozenset(_ROUGH_WORDS.split())
 """With these words a time is not exact."""
 _AS_OF_A_YEAR = re.compile(r"\bas of(?= \d{4}\b)", re.I)
-_YEARS = re.compile(r"(\w+) (?=\d{4} ?[-\u2013] ?\d{4} ?(?:[.,?;)]|$))")
+_YEARS = re.compile(r"(?<!\w)(\w++) (?=\d{4} ?[-\u2013] ?\d{4} ?(?:[.,?;)]|$))")
 """A word before two years that end a clause."""
 _LED_BY = YEAR_AFTER | {"between", "by"}
 _EITHER = re.compile(r"(\d{4}) or (?:in )?(\d{4})", re.I)

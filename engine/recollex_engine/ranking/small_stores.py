@@ -110,4 +110,4 @@ def _names(view: View, memory: int, analyzer: Analyzer) -> set[str]:
     return {term for name in [*names, said or ""] for term in terms_of_name(analyzer, name)}
 
 
-_ADDRESSED = re.compile(r"[\w.+-]+(?=@\w)")  # "ann.lee" of "ann.lee@example.com"
+_ADDRESSED = re.compile(r"(?<![\w.+-])[\w.+-]++(?=@\w)")  # "ann.lee" of "ann.lee@example.com"

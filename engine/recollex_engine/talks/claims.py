@@ -104,6 +104,11 @@ _ADVERBS = re.compile(
     r"(?<=\w) (?:just|now|recently|finally|currently|already|officially|really|both)"
     r"(?= (?!(?:and|to|in|on|at)\b)[a-z]+)"
 )
+LONGEST_TURN = 4_000
+"""Characters of a turn that are read for claims and deeds; what stands after them claims nothing.
+The expressions of the grammar take the square of a sentence's length, so both have a bound."""
+LONGEST_SENTENCE = 300
+"""Characters of a sentence that may claim something."""
 _BARE_SUBJECTS = frozenset({"it", "that", "this", "they", "he", "she", "these", "those"})
 
 
@@ -143,8 +148,9 @@ def plain_sentences(text: str, speaker: str | None) -> Iterator[tuple[str, str]]
 
 def _sentences(text: str, speaker: str | None) -> Iterator[str]:
     said = text.removeprefix(f"{speaker}: ") if speaker is not None else text
-    said = _QUOTED.sub(" \u2026 ", said.replace("\u2019", "'"))
-    return (part.strip() for part in _SENTENCE.split(said) if part.strip())
+    said = _QUOTED.sub(" \u2026 ", said[:LONGEST_TURN].replace("\u2019", "'"))
+    sentences = (part.strip() for part in _SENTENCE.split(said))
+    return (part for part in sentences if 0 < len(part) <= LONGEST_SENTENCE)
 
 
 def _expanded(sentence: str) -> str:

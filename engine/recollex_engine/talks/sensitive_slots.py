@@ -13,13 +13,13 @@ from typing import NamedTuple
 KINDS = ("secret", "card", "email", "phone", "address")
 """If two slots overlap, the kind that stands first here is found."""
 
+_KEY_BEGINS = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----")
+_KEY_ENDS = re.compile(r"-----END [A-Z ]{0,40}KEY-----")
+_LONGEST_KEY = 8_000
 _SECRETS = (
     re.compile(
-        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,8000}?-----END [A-Z ]{0,40}KEY-----"
-    ),
-    re.compile(
         r"(?<!\w)(?:sk-[\w-]{16,200}|gh[opsu]_\w{20,200}|xox[abpr]-[\w-]{10,200}|AKIA[0-9A-Z]{16}"
-        r"|eyJ[\w-]{8,2000}\.[\w-]{8,4000}\.[\w-]{8,2000})"
+        r"|eyJ(?:(?!-eyJ)[\w-]){8,2000}+\.[\w-]{8,4000}+\.[\w-]{8,2000})"
     ),
     re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])"),
 )
@@ -85,9 +85,11 @@ def find_slots(text: str) -> list[Slot]:
     []
     """
     found: list[Slot] = []
+    taken = bytearray(len(text))  # 1 for each character of a slot
     for slot in _candidates(text):
-        if all(slot.end <= other.start or slot.start >= other.end for other in found):
+        if not any(taken[slot.start : slot.end]):
             found.append(slot)
+            taken[slot.start : slot.end] = b"\1" * (slot.end - slot.start)
     return sorted(found, key=lambda slot: slot.start)
 
 
@@ -129,6 +131,7 @@ def passes_iban(written: str) -> bool:
 def _candidates(text: str) -> Iterator[Slot]:
     """Yield the parts that look sensitive, kind by kind; they may overlap."""
     if "@" in text or any(sign.isdigit() for sign in text) or "KEY" in text:
+        yield from _private_keys(text)
         for pattern in _SECRETS:
             yield from (Slot("secret", *match.span()) for match in pattern.finditer(text))
     for match in _PASSWORD.finditer(text):
@@ -152,6 +155,21 @@ def _candidates(text: str) -> Iterator[Slot]:
     for match in _RUN_OF_DIGITS.finditer(text):
         yield Slot("phone", *match.span(1))
     yield from (Slot("address", *match.span()) for match in _ADDRESS.finditer(text))
+
+
+def _private_keys(text: str) -> Iterator[Slot]:
+    """Yield the private keys, each up to the first end after its beginning."""
+    end, after = None, 0
+    for begin in _KEY_BEGINS.finditer(text):
+        if begin.start() < after:
+            continue
+        if end is None or end.start() < begin.end():
+            end = _KEY_ENDS.search(text, begin.end())
+        if end is None:
+            return
+        if end.start() - begin.end() <= _LONGEST_KEY:
+            after = end.end()
+            yield Slot("secret", begin.start(), after)
 
 
 def _is_phone(written: str) -> bool:

@@ -109,9 +109,10 @@ def _chinese() -> re.Pattern[str]:
 @cache
 def _japanese() -> re.Pattern[str]:
     kana = f"[{_KATAKANA}]"
+    run = f"(?<!{kana}){kana}"  # a run fails once, not again from each of its letters
     return re.compile(
-        rf"(?P<foreign>{kana}+(?:[・＝]{kana}+)+)"
-        rf"|(?P<titled>(?:お?[{_HAN}]{{1,4}}?|{kana}{{2,}}))(?={_any(JAPANESE_TITLES)})"
+        rf"(?P<foreign>{run}+(?:[・＝]{kana}+)+)"
+        rf"|(?P<titled>(?:お?[{_HAN}]{{1,4}}?|{run}{{2,}}))(?={_any(JAPANESE_TITLES)})"
         rf"|『(?P<work>[^『』\n]{{1,40}})』"
         rf"|(?P<place>{_any(JAPANESE_PLACES)})(?![{_KATAKANA}人語])"
     )

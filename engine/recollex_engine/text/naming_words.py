@@ -86,7 +86,7 @@ _AFTER_MONTHLY_NAME = re.compile(rf"{_SAID}|,\s+[a-z]").match
 _SAYING = re.compile(_SAID).match
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|[a-z]+day)"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|[a-z]day)"
 )
 _BEFORE_DATE = re.compile(
     r"(?:\b(?:in|of|since|until|till|by|during|last|next|this|each|every|early|late|mid|through"
@@ -95,7 +95,7 @@ _BEFORE_DATE = re.compile(
     re.IGNORECASE,
 ).search
 _AFTER_MONTH = re.compile(r"[\s,]*(?:the\s+)?['\u2019]?\d|\s*[-\u2013]").match
-_LAST_WORD = re.compile(r"([^\W\d_]+)\s+\Z").search
+_LAST_WORD = re.compile(rf"([^\W\d_]{{1,{_BEFORE}}})\s{{1,{_BEFORE}}}\Z").search
 _BEFORE_LETTER = frozenset(("person", "speaker", "user", "participant"))
 _HONORIFICS = ("Mr. ", "Mrs. ", "Ms. ", "Dr. ", "Prof. ")
 

@@ -19,7 +19,7 @@ _HEARER = re.compile(
     r"|(?:alright|okay|ok|thanks|thank you|great|excellent|perfect)\s*[,.!])"
 )
 _ASKS_WHEN = re.compile(
-    r"(?:(?:^|[.?!,;:]\s)\W*(?:(?:and|but|so)\s+)?(?:(?:since|until|till|by|from|around)\s+)?"
+    r"(?:(?:^\W*+|[.?!,;:]\s\W{0,16}+)(?:(?:and|but|so)\s+)?(?:(?:since|until|till|by|from|around)\s+)?"
     r"(?:when(?=[ ,]*(?:(?:exactly|roughly|approximately|precisely|else)[ ,]+)?"
     r"(?:did|do|does|is|are|am|was|were|will|would|has|have|had|can|could|should|shall|must|may"
     r"|might|won't|didn't|isn't|wasn't|\?|$)(?:\W|$))|when'(?:s|d|ll|re)\b|how long\b"
