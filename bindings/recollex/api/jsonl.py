@@ -13,6 +13,7 @@ from datetime import tzinfo
 from typing import Any
 
 from recollex.api.iso_times import parse_time
+from recollex.api.json_values import parse_json
 from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
@@ -96,10 +97,7 @@ def read(
     left_out = (*(() if recorded else ("recorded_at",)), *(() if stamped else _STAMP))
     for number, written in enumerate(lines, 1):
         if written.strip():
-            try:
-                raw = json.loads(written)
-            except (ValueError, RecursionError) as error:
-                raise InputError(f"line {number} is not JSON: {error}") from error
+            raw = parse_json(written, f"line {number}")
             whole = mended(raw)
             if whole is not raw:
                 broken("line with broken characters")

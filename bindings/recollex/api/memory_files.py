@@ -1,6 +1,5 @@
 """Writes an agent's memories to a file and reads them into another agent: JSON lines or Parquet."""
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from recollex.api import jsonl, parquet
 from recollex.api.agent import Agent
 from recollex.api.exported_file import new_folder, replacing
 from recollex.api.filters import FILTERS, Filters, read_filter
+from recollex.api.json_values import parse_json
 from recollex.api.line_batches import admitted, batches, store_batch, versions_of
 from recollex.api.local_agents import local_engine
 from recollex.api.other_formats import WRITERS
@@ -158,8 +158,8 @@ def given_dimension(file: str | os.PathLike[str], format: str | None = None) -> 
             first: Any = next(parquet.read(path), {})
         else:
             with path.open(encoding="utf-8") as source:
-                first = json.loads(next((line for line in source if line.strip()), "{}"))
-    except (OSError, ValueError, RecursionError):  # the import says what is wrong
+                first = parse_json(next((line for line in source if line.strip()), "{}"))
+    except (OSError, ValueError):  # the import says what is wrong
         return None
     vector = first.get("embedding") if isinstance(first, dict) else None
     return len(vector) if isinstance(vector, list) else None

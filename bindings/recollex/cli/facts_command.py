@@ -6,6 +6,7 @@ from typing import Any
 
 import recollex
 from recollex.api.iso_times import find_zone, parse_time
+from recollex.api.json_values import parse_json
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.fact_commands import fact_line
 from recollex.cli.parser import Arguments, did_you_mean
@@ -76,8 +77,8 @@ def _conditions(arguments: Arguments) -> dict[str, Any]:
         if arguments.object is not None:
             raise InputError("--object names an entity and --literal a literal: give one of them")
         try:
-            value = json.loads(arguments.literal)
-        except ValueError:
+            value = parse_json(arguments.literal)
+        except InputError:
             raise InputError(
                 f"--literal must be JSON, such as 3 or '\"blue\"', got {arguments.literal[:80]!r}"
             ) from None

@@ -1,8 +1,8 @@
 """The options that narrow what a subcommand reads or erases: the filter of the API."""
 
-import json
 from typing import Any
 
+from recollex.api.json_values import parse_json
 from recollex.cli.parser import Arguments, Parser
 from recollex.cli.time_options import time_option
 from recollex_engine.errors import InputError
@@ -54,8 +54,8 @@ def json_option(written: str | None, name: str) -> Any:
     if written is None:
         return None
     try:
-        return json.loads(written)
-    except ValueError:
+        return parse_json(written)
+    except InputError:
         raise InputError(
             f'{name} must be a JSON object, such as {{"kind": "mail"}}, got {written[:80]!r}'
         ) from None

@@ -28,7 +28,7 @@ def read(content: str, reading: Reading, zone: tzinfo) -> Iterator[list[Operatio
 
     try:
         calendars = Calendar.from_ical(content, multiple=True)
-    except (ValueError, IndexError, KeyError) as error:
+    except (ValueError, IndexError, KeyError, RecursionError) as error:
         raise InputError(f"it is not a calendar: {error}") from error
     for calendar in calendars:
         for part in calendar.walk():

@@ -3,22 +3,31 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from recollex.api.foreign_files import is_regular
 from recollex.imports.reading import Reading
 from recollex_engine.errors import InputError
 
 
-def files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder and below it, sorted by their paths."""
+def files_below(folder: Path, reading: Reading | None = None) -> Iterator[Path]:
+    """Yield the regular files in a folder and below it, sorted by their paths.
+
+    A link is counted in ``reading``, not followed: it may lead out of the folder. So is a pipe or
+    a device.
+    """
     for path in sorted(folder.rglob("*")):
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if not hidden and path.is_file():
+        if hidden or (path.is_dir() and not path.is_symlink()):
+            continue
+        if is_regular(path):
             yield path
+        elif reading is not None:
+            reading.skip("link" if path.is_symlink() else "pipe, socket or device")
 
 
 def files_of_kind(folder: Path, suffixes: tuple[str, ...], reading: Reading) -> Iterator[Path]:
     """Yield the files whose names end so, and count the others. Raises `InputError` for none."""
     found = False
-    for path in files_below(folder):
+    for path in files_below(folder, reading):
         if path.suffix.lower() in suffixes:
             found = True
             yield path

@@ -1,6 +1,7 @@
 """Retains what another program wrote: memories, talks and tables, of any format that is known."""
 
 import os
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -123,9 +124,10 @@ def ingest(
             return store_source(agent, opened, opened.lines, stamp, batch, facts, embed_facts)
         finally:
             opened.close()
-    except InputError as error:
+    except (InputError, RecursionError, zipfile.BadZipFile) as error:
         name = os.fspath(file) if isinstance(file, str | os.PathLike) else "the stream"
-        raise InputError(f"{name}: {error}") from error
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise InputError(f"{name}: {why}") from error
 
 
 def store_source(

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
+from recollex.api.json_values import parse_json
 from recollex.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.domain.turn_content import is_tool_result
 from recollex_engine.errors import InputError
@@ -145,7 +146,7 @@ def _sent(call: dict[str, Any]) -> str | None:
     if function.get("name") != _SPEAKS:
         return None
     try:
-        return str(json.loads(function.get("arguments") or "{}").get("message") or "")
+        return str(parse_json(function.get("arguments") or "{}").get("message") or "")
     except (ValueError, AttributeError):
         return None
 
@@ -157,7 +158,7 @@ def _unpacked(text: str, reading: Reading) -> str | None:
     'Hi!'
     """
     try:
-        packed = json.loads(text) if text.startswith("{") else None
+        packed = parse_json(text) if text.startswith("{") else None
     except ValueError:
         return text
     if not isinstance(packed, dict) or "message" not in packed:

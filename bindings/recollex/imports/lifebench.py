@@ -5,13 +5,14 @@ too. The file is one list of records, or the folder of a person, with ``persona.
 name) and ``phone_data``. Times have no zone there: ``zone`` is that of the phone.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
+from recollex.api.foreign_files import text_of
+from recollex.api.json_values import parse_json
 from recollex.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.clock import to_micros
 from recollex_engine.domain.literals import Text
@@ -52,10 +53,7 @@ def read_folder(path: Path, reading: Reading, zone: tzinfo) -> Iterator[list[Ope
 
 
 def _json(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{file.name} is not JSON: {error}") from error
+    return parse_json(text_of(file), file.name)
 
 
 def read(content: Any, reading: Reading, zone: tzinfo) -> Iterator[list[Operation]]:

@@ -6,7 +6,6 @@ turn of session 8. LoCoMo gives no time zone and no time for a turn, so a sessio
 UTC and its turns are one second apart, in order.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypedDict
 
+from recollex.api.foreign_files import text_of
+from recollex.api.json_values import parse_json
 from recollex.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.errors import InputError
 
@@ -45,14 +46,10 @@ def load(path: str | Path) -> list[Conversation]:
 
     Raises `InputError` when the file is not LoCoMo's JSON.
     """
-    path = Path(path)
+    path = Path(path).resolve()
     if path.is_dir():
         path /= "locomo10.json"
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} is not JSON: {error}") from error
-    return conversations(raw, path)
+    return conversations(parse_json(text_of(path), str(path)), path)
 
 
 def conversations(raw: Any, path: str | Path) -> list[Conversation]:

@@ -24,6 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from recollex.api.foreign_files import text_of
 from recollex.imports.folders import files_below, files_of_kind
 from recollex.imports.markdown_blocks import sections
 from recollex.imports.paragraphs import named
@@ -39,10 +40,14 @@ _LONG = 4_000
 _FRONT = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _LINK_ALONE = re.compile(
-    r"[-*+]\s+\[[^\]]*\]\([^)]*\.md(?:#[^)]*)?\)(?:\s*(?:[-:\u2013\u2014].*)?)"
+    r"[-*+]\s+\[[^\]]*\]\((?=[^)]*\.md[#)])[^)]*\)(?:\s*(?:[-:\u2013\u2014].*)?)"
 )
 _MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _ENTRY = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)  # between the entries of Hermes
+_FRONT_MOST = 100_000
+"""Characters of a front matter that is read."""
+_FRONT_DEPTH = 100
+"""Levels of brackets in it: the scanner looks at all of them for each token."""
 _TIMES = ("event_at", "at", "date", "created", "created_at", "updated", "updated_at")
 _FIELDS = (
     *("context", "document_id", "network", "speaker", "role", "valid_until", "recorded_at"),
@@ -80,12 +85,12 @@ def read(path: Path, reading: Reading) -> Iterator[Object]:
     check_installed()
     if not path.is_dir():
         is_memory = path.name.lower() == MEMORY
-        yield from read_text(_text(path), path.name, reading, is_memory)
+        yield from read_text(text_of(path.resolve()), path.name, reading, is_memory)
         return
     is_memory = is_memory_folder(path)
     for file in files_of_kind(path, SUFFIXES, reading):
         name = file.relative_to(path).as_posix()
-        yield from read_text(_text(file), name, reading, is_memory)
+        yield from read_text(text_of(file), name, reading, is_memory)
 
 
 def read_text(text: str, name: str, reading: Reading, is_memory: bool = False) -> Iterator[Object]:
@@ -139,11 +144,13 @@ def _items(text: str, name: str, reading: Reading) -> Iterator[Object]:
 def _parts(blocks: list[str]) -> Iterator[str]:
     """Yield the blocks of a section together, up to `_LONG` characters at once."""
     part: list[str] = []
+    size = 0
     for block in blocks:
-        if part and sum(map(len, part)) + len(block) > _LONG:
+        if part and size + len(block) > _LONG:
             yield "\n\n".join(part)
-            part = []
+            part, size = [], 0
         part.append(block)
+        size += len(block)
     if part:
         yield "\n\n".join(part)
 
@@ -153,11 +160,9 @@ def _front_matter(text: str, reading: Reading) -> tuple[dict[str, Any], str]:
     found = _FRONT.match(text)
     if found is None:
         return {}, text
-    import yaml
-
     try:
-        front = yaml.safe_load(found[1] or "")
-    except yaml.YAMLError:
+        front = _parsed(found[1] or "")
+    except ValueError:
         reading.skip("front matter that is no YAML")
         return {}, text[found.end() :]
     if front is None:
@@ -165,6 +170,27 @@ def _front_matter(text: str, reading: Reading) -> tuple[dict[str, Any], str]:
     if not isinstance(front, dict):
         return {}, text  # a line across the page
     return {str(key): value for key, value in front.items()}, text[found.end() :]
+
+
+def _parsed(written: str) -> Any:
+    """Return what YAML says. Raises `ValueError`, also for an alias and beyond the bounds.
+
+    Aliases are not read: nine lines of them name a billion values.
+    """
+    import yaml
+
+    if len(written) > _FRONT_MOST:
+        raise ValueError(f"{len(written)} characters")
+    try:
+        depth = 0
+        for token in yaml.scan(written):
+            depth += isinstance(token, yaml.FlowSequenceStartToken | yaml.FlowMappingStartToken)
+            depth -= isinstance(token, yaml.FlowSequenceEndToken | yaml.FlowMappingEndToken)
+            if depth > _FRONT_DEPTH or isinstance(token, yaml.AliasToken):
+                raise ValueError("an alias, or too many levels")
+        return yaml.safe_load(written)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(error) from error
 
 
 def _is_exported(front: dict[str, Any]) -> bool:
@@ -229,10 +255,3 @@ def _slug(heading: str) -> str:
 
 def _bounded(id: str, end: str) -> str:
     return id[: MAX_NAME - len(end)] + end
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path.name} is no text in UTF-8: {error}") from error

@@ -24,7 +24,9 @@ def sections(text: str) -> Iterator[Section]:
     from markdown_it import MarkdownIt
 
     lines = text.split("\n")
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.core.ruler.disable(["inline", "text_join"])  # only the blocks are looked at
+    tokens = parser.parse(text)
     above: list[tuple[int, str]] = []
     section = Section(())
     for place, token in enumerate(tokens):

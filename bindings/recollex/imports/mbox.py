@@ -14,16 +14,22 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.utils import getaddresses, parseaddr, parsedate_to_datetime
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from recollex.imports.html_text import text_of_html
 from recollex.imports.reading import Object, Reading
 from recollex_engine.errors import InputError
 
 _OPENING = b"From "
-_BROKEN = (ValueError, LookupError, AttributeError, TypeError, IndexError)
+_MOST_PARTS = 200
+"""Limit of the parts of a mail that have parts: each line is compared with the marks of all."""
+_LONGEST_HEADER = 20_000
+"""Characters of a header that is read; the parser of addresses takes the square of its length."""
+_UNREAD = frozenset(("references", "in-reply-to", "received"))
+"""Headers that may be long: they are not parsed, or by `_names`."""
+_BROKEN = (ValueError, LookupError, AttributeError, TypeError, IndexError, RecursionError)
 """What the parser raises for headers and bodies that are not as the standards say."""
 
 
@@ -70,7 +76,11 @@ def _bare(id: object) -> str:
 
 def _turn(written: bytes, thread: str, reading: Reading) -> Iterator[Object]:
     try:
+        if written.lower().count(b"boundary=") > _MOST_PARTS:
+            raise ValueError(f"more than {_MOST_PARTS} parts of parts")
         mail: Any = email.message_from_bytes(written, policy=email.policy.default)
+        if any(len(value) > _LONGEST_HEADER for part in mail.walk() for value in _read_of(part)):
+            raise ValueError(f"a header of more than {_LONGEST_HEADER} characters")
         sender = parseaddr(str(mail.get("From") or ""))
         speaker = sender[0].strip() or sender[1]
         text = _words(mail, reading)
@@ -105,16 +115,23 @@ def _turn(written: bytes, thread: str, reading: Reading) -> Iterator[Object]:
     yield from reading.checked(turn, "mail")
 
 
+def _read_of(part: Any) -> Iterator[str]:
+    """Yield the headers of a part that may be parsed, as they are written."""
+    return (str(value) for name, value in part.raw_items() if name.lower() not in _UNREAD)
+
+
 def _time(mail: EmailMessage, reading: Reading) -> str | None:
     written = mail.get("Date")
     if written is None:
         return None
     try:
         at: datetime = parsedate_to_datetime(str(written))
-    except ValueError:
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        at.astimezone(UTC)  # raises OverflowError beyond the years 1 to 9999
+    except (ValueError, OverflowError):
         reading.skip("time that cannot be read")
         return None
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).isoformat()
+    return at.isoformat()
 
 
 def _words(mail: EmailMessage, reading: Reading) -> str:
@@ -136,40 +153,3 @@ def _words(mail: EmailMessage, reading: Reading) -> str:
 
 def _files(mail: EmailMessage) -> list[Any]:
     return [part for part in mail.iter_attachments() if part.get_content_maintype() != "multipart"]
-
-
-class _Text(HTMLParser):
-    """The words of a page, a line for each block."""
-
-    _BLOCKS = frozenset(("p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "blockquote"))
-    _HIDDEN = frozenset(("style", "script", "head", "title"))
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._hidden += tag in self._HIDDEN
-        if tag in self._BLOCKS:
-            self.words.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in self._HIDDEN and self._hidden > 0
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.words.append(" ".join(data.split()) + (" " if data[-1:].isspace() else ""))
-
-
-def text_of_html(page: str) -> str:
-    r"""Return the words of a page of HTML.
-
-    >>> text_of_html("<style>p {}</style><p>Tea at <b>four</b>.</p><p>Bring cake.</p>")
-    'Tea at four.\nBring cake.'
-    """
-    parser = _Text()
-    parser.feed(page)
-    parser.close()
-    lines = (" ".join(line.split()) for line in "".join(parser.words).splitlines())
-    return "\n".join(line for line in lines if line)

@@ -5,6 +5,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TextIO
 
+from recollex.api.foreign_files import check_inside, check_regular
 from recollex.imports import lifebench
 from recollex.imports.places import PLACES, conversations, inside, place_of
 from recollex.imports.reading import Reading
@@ -34,7 +35,7 @@ def open_source(
         raise InputError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
     if isinstance(file, str | os.PathLike):
         path = Path(file)
-        path.stat()  # raises OSError
+        check_regular(path)
         reading = Reading(document_id or (path.name if path.is_dir() else path.stem))
         return _of_path(path, format, Way(reading, zone, recorded, stamped))
     if format in PLACES and format != "markdown":
@@ -49,6 +50,7 @@ def _of_path(path: Path, format: str | None, way: Way) -> Source:
         return way.of_entries("lifebench", lifebench.read_folder(path, reading, way.zone))
     if path.is_dir() and (path / _LOCOMO).exists():
         path /= _LOCOMO
+        check_inside(path)
     root = inside(path)
     if root.is_dir() and (format is None or format in JSON):
         content = conversations(root)

@@ -17,6 +17,7 @@ from recollex_engine.errors import InputError
 
 _MAGIC = b"%PDF-"
 _SUFFIX = ".pdf"
+_BROKEN = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 _OPENING = 1024
 """Bytes at the beginning of a file among which its mark may stand (ISO 32000, Annex H)."""
 
@@ -53,13 +54,13 @@ def _pages(path: Path, name: str, reading: Reading) -> Iterator[Object]:
         pages, about = list(document.pages), document.metadata
     except DependencyError as error:
         raise InputError(f"{name} is encrypted: pip install 'recollex[crypto]'") from error
-    except (PyPdfError, ValueError, KeyError, TypeError) as error:
+    except (PyPdfError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{name} is no PDF that can be read: {error}") from error
     at = _time(about)
     for number, page in enumerate(pages, 1):
         try:
             text = page.extract_text()
-        except (PyPdfError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        except (*_BROKEN, PyPdfError):
             reading.skip("page that cannot be read")
             continue
         memory = {

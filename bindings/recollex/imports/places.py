@@ -1,6 +1,5 @@
 """Formats of folders, archives and files that are no text, each found and read by its path."""
 
-import json
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,6 +7,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from recollex.api.foreign_files import opened_archive, text_of
+from recollex.api.json_values import parse_json
 from recollex.imports import markdown, mbox, parquet_file, pdf, slack
 from recollex.imports.reading import Object, Reading
 from recollex_engine.errors import InputError
@@ -42,7 +43,7 @@ def inside(path: Path) -> Any:
     """
     if path.is_dir() or not zipfile.is_zipfile(path):
         return path
-    root: Any = zipfile.Path(path)
+    root: Any = zipfile.Path(opened_archive(path))
     found = [each for each in root.iterdir() if each.name != "__MACOSX"]
     if len(found) == 1 and found[0].is_dir():
         return found[0]
@@ -60,10 +61,7 @@ def conversations(root: Traversable) -> list[Any] | None:
         return None
     found: list[Any] = []
     for name in (*first, *(each for each in _BESIDE if each in names)):
-        try:
-            content = json.loads((root / name).read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise InputError(f"{name} is not JSON: {error}") from error
+        content = parse_json(text_of(root / name), name)
         found += content if isinstance(content, list) else [content]
     return found
 

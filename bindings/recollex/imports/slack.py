@@ -14,13 +14,13 @@ Mentions, channels and links are written as they are shown. Messages of bots are
 name. Joining, leaving and other events of a channel are counted, and so are files and reactions.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from html import unescape
 from importlib.resources.abc import Traversable
-from typing import Any
 
+from recollex.api.foreign_files import text_of
+from recollex.api.json_values import parse_json
 from recollex.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.errors import InputError
 
@@ -167,8 +167,5 @@ def _items(file: Traversable) -> list[Object]:
     """Return the objects of a file that holds a list of them; none if there is no such file."""
     if not file.is_file():
         return []
-    try:
-        content: Any = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{file.name} is not JSON: {error}") from error
+    content = parse_json(text_of(file), file.name)
     return [as_dict(each) for each in as_list(content)]

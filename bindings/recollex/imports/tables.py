@@ -14,6 +14,7 @@ from datetime import date, datetime, time
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from recollex.api.json_values import parse_json
 from recollex.api.jsonl import MEMORY_FIELDS, TURN_FIELDS
 from recollex.imports.reading import Object, Reading
 from recollex_engine.errors import InputError
@@ -125,7 +126,7 @@ def _listed(value: Any) -> list[str]:
     """Return a list of names; a text is a JSON list, or names with commas or semicolons."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError):
-            value = json.loads(value)
+            value = parse_json(value)
     if isinstance(value, str):
         value = value.replace(";", ",").split(",")
     return [str(each).strip() for each in value if str(each).strip()]
@@ -135,7 +136,7 @@ def _object(value: Any, reading: Reading) -> dict[str, Any]:
     """Return metadata, which a text holds as a JSON object."""
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = parse_json(value)
         except ValueError:
             reading.skip("metadata that is no JSON object")
             return {}

@@ -1,12 +1,13 @@
 """Which format has a text, and what are its lines? The content says it, unless a caller does."""
 
-import json
 from collections.abc import Callable, Iterator
 from datetime import tzinfo
 from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
+from recollex.api.foreign_files import bounded
+from recollex.api.json_values import parse_json
 from recollex.imports import (
     calendar_file,
     chatgpt,
@@ -93,7 +94,7 @@ def of_text(
         if format == "jsonl" or (format is None and is_lines):
             total = None if path is None else _count(path)
             return way.of_lines(lines, document, total, file)
-        text = "".join(lines)
+        text = "".join(bounded(lines, "it"))
     except UnicodeDecodeError as error:
         raise InputError(f"it is no text in UTF-8: {error}") from error
     if format == "ics" or (format is None and first.startswith(calendar_file.OPENING)):
@@ -124,7 +125,7 @@ def of_content(content: Any, format: str | None, way: Way) -> Source:
 
 def _is_triple(first: str) -> bool:
     if _is_object(first):
-        return triples.matches(json.loads(first))
+        return triples.matches(parse_json(first))
     return triples.is_header(first)
 
 
@@ -140,8 +141,8 @@ def _is_json(text: str, whole: bool = False) -> bool:
     if not whole:
         return text.lstrip()[:1] in ("{", "[")
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        parse_json(text)
+    except InputError:
         return False
     return True
 
@@ -166,7 +167,7 @@ def _is_line(first: str) -> bool:
     if not first:
         return True
     known = (*ENTRIES.values(), *JSON.values())
-    return _is_object(first) and not any(is_it(json.loads(first)) for is_it, _ in known)
+    return _is_object(first) and not any(is_it(parse_json(first)) for is_it, _ in known)
 
 
 def _count(path: Path) -> int:
@@ -177,10 +178,11 @@ def _count(path: Path) -> int:
 
 def _parsed(text: str, format: str | None) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return parse_json(text)
+    except InputError as error:
         if format is not None:
-            raise InputError(f"it is not JSON, as {format} is: {error}") from error
+            why = str(error).removeprefix("not JSON: ")
+            raise InputError(f"it is not JSON, as {format} is: {why}") from error
     number, line = next((n, each) for n, each in enumerate(text.splitlines(), 1) if each.strip())
     raise InputError(
         f"line {number} is not JSON, and no header of a table with a column of "

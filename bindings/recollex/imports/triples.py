@@ -8,12 +8,12 @@ of memories). An object is an entity; {"text": "blue"}, a number or a boolean is
 """
 
 import csv
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import tzinfo
 from typing import Any, TextIO
 from uuid import NAMESPACE_URL, uuid5
 
+from recollex.api.json_values import parse_json
 from recollex.imports.csv_file import header_separator
 from recollex.imports.partial_dates import read_period, read_valid
 from recollex.imports.reading import Object, Reading, as_dict
@@ -54,10 +54,7 @@ def read_lines(lines: Iterable[str], reading: Reading, zone: tzinfo) -> Iterator
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
-            fields = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"line {number} is not JSON: {error}") from error
+        fields = parse_json(line, f"line {number}")
         whole = mended(fields)
         if whole is not fields:
             reading.skip("line with broken characters")
