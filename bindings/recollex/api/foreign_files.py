@@ -10,6 +10,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
@@ -24,6 +25,17 @@ MOST_TIMES = 200
 _SMALL = 1 << 24
 _NOT_UNPACKED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError)
 """What `zipfile` raises for a file that is damaged, encrypted or packed in an unknown way."""
+
+
+@contextmanager
+def errors_of(name: str) -> Iterator[None]:
+    """Let errors name a file. No file raises RecursionError, however deeply it is nested."""
+    try:
+        yield
+    except (InputError, zipfile.BadZipFile) as error:
+        raise InputError(f"{name}: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{name}: it is nested too deeply") from error
 
 
 def check_regular(path: Path) -> None:

@@ -139,9 +139,10 @@ def import_memories(
                 read += store_batch(agent, batch, {})
                 if progress is not None:
                     progress(len(batch))
-        except InputError as error:
+        except (InputError, RecursionError) as error:
             after = f"; stored before it: {counted(read, 'memory')}" if read else ""
-            raise InputError(f"{path}: {error}{after}") from error
+            why = "a line is nested too deeply" if isinstance(error, RecursionError) else error
+            raise InputError(f"{path}: {why}{after}") from error
         except UnicodeDecodeError as error:
             raise InputError(f"{path} is not a file of JSON lines in UTF-8: {error}") from error
     return Imported(versions_of(agent.stats()) - versions_of(before), left_out)

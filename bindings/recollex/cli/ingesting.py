@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
+from recollex.api.foreign_files import errors_of
 from recollex.api.iso_times import find_zone
 from recollex.api.jsonl import Line
 from recollex.api.line_batches import GONE_HERE
@@ -25,7 +26,7 @@ def ingest(arguments: Arguments) -> int:
     stamp = {name: value for name, value in given.items() if value is not None}
     if stamp and arguments.stamped:
         raise InputError("--stamped keeps the source of each line: leave --source and --trust out")
-    try:
+    with errors_of(arguments.file):
         source = open_source(
             sys.stdin if arguments.file == "-" else arguments.file,
             arguments.format,
@@ -40,8 +41,6 @@ def ingest(arguments: Arguments) -> int:
             done = _store(arguments, source, stamp)
         finally:
             source.close()
-    except InputError as error:
-        raise InputError(f"{arguments.file}: {error}") from error
     return _tell(arguments, done)
 
 

@@ -1,7 +1,6 @@
 """Retains what another program wrote: memories, talks and tables, of any format that is known."""
 
 import os
-import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from recollex.api.agent import Agent
+from recollex.api.foreign_files import errors_of
 from recollex.api.jsonl import Line
 from recollex.api.line_batches import (
     GONE_HERE,
@@ -118,16 +118,12 @@ def ingest(
     stamp = _stamp(source, trust, stamped)
     check_flag(facts, "facts")
     check_flag(embed_facts, "embed_facts")
-    try:
+    with errors_of(str(file) if isinstance(file, str | os.PathLike) else "the stream"):
         opened = open_source(file, format, zone, document_id, recorded, stamped)
         try:
             return store_source(agent, opened, opened.lines, stamp, batch, facts, embed_facts)
         finally:
             opened.close()
-    except (InputError, RecursionError, zipfile.BadZipFile) as error:
-        name = os.fspath(file) if isinstance(file, str | os.PathLike) else "the stream"
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise InputError(f"{name}: {why}") from error
 
 
 def store_source(
