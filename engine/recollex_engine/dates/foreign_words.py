@@ -68,8 +68,8 @@ _DIGITS = (
 _PRONOUN = re.compile(r"^(?:el|la|l'|il|lo|o|a)\s*")
 
 JOINED = re.compile(
-    r"\s*(?:bis|und|à|au|et|al?|hasta|y|e|até|tot|en|至|到|から|[〜~-]|\u2013|\u2014)\s*"
-    r"(?:(?:le|la|el|il|den|dem|zum)\b)?\s*",
+    r"\s*+(?:bis|und|à|au|et|al?|hasta|y|e|até|tot|en|至|到|から|[〜~-]|\u2013|\u2014)\s*+"
+    r"(?:(?:le|la|el|il|den|dem|zum)\b\s*+)?",
     re.IGNORECASE,
 )
 """The words between the two ends of a range."""
@@ -181,7 +181,7 @@ def _counted(info: Mapping[str, list[str]], numerals: Mapping[str, str], spaced:
         if not re.search("(?:day|week|month|year)s? ago", meaning):
             continue  # hours, and "in zwei Wochen", which may be a duration
         for one in several:
-            unit = re.split(r"\(.*?\)", one)[-1].strip()
+            unit = re.split(r"\([^()]*\)", one)[-1].strip()
             if spaced and len(unit) < 3 and unit != "an":
                 continue  # "vor 5 m"
             found.append(re.sub(r"\(\\d[^)]*\)", lambda _: number, one))

@@ -59,7 +59,9 @@ _FUTURE = _sign(
 _ARRANGING = _sign(
     r"\b(?:trip|itinerary|let's|schedul\w*|remind\w*|deadline|book(?:ed|ing)?|reserv\w*|due"
     r"|availab\w*|cancel|postpone"
-    r"|(?:delete|move|remove)\s[^.?!]*\b(?:meeting|appointment)s?)\b",
+    # up to the next of these words, which may match itself
+    r"|(?:delete|move|remove)\s(?:(?!\b(?:delete|move|remove)\s)[^.?!])*"
+    r"\b(?:meeting|appointment)s?)\b",
     b"trip itinerary deadline book booked booking due cancel postpone",
     b"let delete move remove",
     *("schedul", "remind", "reserv", "availab"),

@@ -107,7 +107,7 @@ _ADVERBS = re.compile(
 LONGEST_TURN = 4_000
 """Characters of a turn that are read for claims and deeds; what stands after them claims nothing.
 The expressions of the grammar take the square of a sentence's length, so both have a bound."""
-LONGEST_SENTENCE = 300
+LONGEST_SENTENCE = 500
 """Characters of a sentence that may claim something."""
 _BARE_SUBJECTS = frozenset({"it", "that", "this", "they", "he", "she", "these", "those"})
 
