@@ -3,7 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.talks.claim_values import kinds_of, trimmed
-from recollex_engine.talks.claims import read_claims
+from recollex_engine.talks.claims import LONGEST_SENTENCE, read_claims
+from tests.hostile import seconds
 
 CLAIMS = {
     "I moved to Rome in May.": ("Ann", "lives in", "Rome", "begins"),
@@ -69,3 +70,12 @@ def test_any_text_can_be_read(text: str) -> None:
     assert kinds_of(text)
     value, after = trimmed(text)
     assert len(value) + len(after) <= len(text)
+
+
+@pytest.mark.parametrize("unit", ["A ", " co", "1-", "[", "\u201c", "- ", "my a "])
+def test_claims_of_a_long_text_take_bounded_time(unit):
+    """The expressions of the grammar take the square of a sentence, which has a bound."""
+    text = (unit * 500)[:LONGEST_SENTENCE] + ". "
+    assert seconds(lambda: read_claims(text * 2000, "Ann"), 0.5) < 3
+    assert not read_claims("I moved to Rome" + " and" * 200 + ".", "Ann")
+    assert not read_claims("Well. " * 1000 + "I moved to Rome.", "Ann")
