@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollex
+from recollex import cli
 from recollex.api import foreign_files
 from recollex.imports.html_text import text_of_html
 from recollex.imports.markdown import read_text
@@ -204,3 +205,11 @@ def test_markdown_takes_linear_time(unit):
     short, long = (unit * (n // len(unit)) for n in (5_000, 20_000))
     taken = seconds(lambda: list(read_text(long, "a.md", Reading("a"))), 0.1)
     assert taken <= max(0.1, 6 * seconds(lambda: list(read_text(short, "a.md", Reading("a"))), 0.0))
+
+
+def test_the_command_line_says_it_in_one_line(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text(f"text,metadata\nTea.,{DEEP[:900]}{DEEP[-900:]}\n")
+    (tmp_path / "a.json").write_text('[{"phone_id": ' + DEEP + "}]")
+    assert cli.main(["ingest", str(tmp_path / "memory"), str(tmp_path / "a.json")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert cli.main(["ingest", str(tmp_path / "memory"), str(tmp_path / "a.csv")]) in (0, 2)

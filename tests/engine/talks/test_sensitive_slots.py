@@ -106,3 +106,12 @@ def test_an_iban_with_one_wrong_digit_fails() -> None:
 def test_long_hostile_texts_take_linear_time() -> None:
     for text in ("1 " * 50_000, "a" * 100_000, "1-" * 50_000, "password " * 10_000, "a@" * 50_000):
         assert all(re.fullmatch(r"[a-z]+", slot.kind) for slot in find_slots(text))
+
+
+def test_a_private_key_reaches_from_each_beginning_to_the_first_end():
+    begin, end = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
+    cut_off = f"{begin}\nab {begin}\ncd {end}"
+    far = f"{begin} {'x' * 9000} {end}"
+    text = f"{cut_off} and {far} and {begin} ef {end} and {begin}"
+    found = [text[slot.start : slot.end] for slot in find_slots(text) if slot.kind == "secret"]
+    assert found == [cut_off, f"{begin} ef {end}"]
