@@ -1,6 +1,7 @@
 """Rebuilds an agent from its log."""
 
 import os
+from pathlib import Path
 
 from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
@@ -50,7 +51,7 @@ def replay(
     check_flag(clamp_times, "clamp_times")
     with progress_bar(None, "replaying", "passages") as progress:
         return snapshot.replay(
-            absolute(log),
+            Path(log),
             absolute(path),
             agent_id,
             read_embedder(embedder),

@@ -1,13 +1,13 @@
 """Which target does a path or an address name? A folder, or a bucket of an object store."""
 
 import os
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from recollex_engine.backup.object_store import ObjectStoreTarget
 from recollex_engine.backup.target import FolderTarget, Target
 from recollex_engine.errors import InputError
-from recollex_engine.storage.place import absolute
 
 
 class ObjectStore(Protocol):
@@ -39,7 +39,7 @@ def open_target(given: Place) -> Target:
         if parts.scheme != "file":
             return ObjectStoreTarget.at(text)
         text = unquote(parts.path)
-    folder = absolute(text)
+    folder = Path(text)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: a backup is a folder")
     return FolderTarget(folder)
