@@ -57,11 +57,5 @@ def replay(
             read_embedder(embedder),
             progress,
             key_bytes(key),
-            Path(log),
-            absolute(path),
-            agent_id,
-            read_embedder(embedder),
-            progress,
-            key_bytes(key),
             latest=system_clock() if clamp_times else None,
         )

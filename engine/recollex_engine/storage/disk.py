@@ -21,6 +21,7 @@ import resource
 import tempfile
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from recollex_engine.errors import (
     AccessError,
@@ -274,7 +275,7 @@ class FileSink:
         """Return once the bytes are on the disk; raises the plain `OSError`."""
         flush(self._fd)
 
-    def __enter__(self) -> "FileSink":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -290,9 +291,8 @@ class FileSink:
 class Replacement(FileSink):
     """A file that takes the place of another, or of none, once it is whole; for `with`.
 
-    Until `take_place` it has a random name beside ``target``, so that nobody can have put a link
-    there. Without that call it is removed at the end of the body. It is locked meanwhile: so
-    `own_files.remove_unfinished` knows what a process that died has left.
+    Until `take_place` it has a random name beside ``target``, at which nobody can have put a link.
+    Without that call it is removed. It is locked, so `own_files` knows what a dead process left.
     """
 
     def __init__(self, target: Path, mode: int | None = None) -> None:
