@@ -19,7 +19,7 @@ RATIO = 7.0
 
 def slow_texts(found: Found, size: int, samples: int) -> list[tuple[str, str, float]]:
     """Return what comes once and is repeated in texts that take more than linear time."""
-    enough = 1.5e-6 * 4 * size  # less than this a character is not compared: clocks are coarse
+    enough = 2.5e-6 * 4 * size  # less than this a character is not compared: clocks are coarse
     slow = []
     for before, unit in sorted(units(found.pattern, samples) | {("", each) for each in UNITS}):
         texts = [(before + unit * (n // len(unit) + 1))[:n] for n in (size, 4 * size)]

@@ -28,7 +28,7 @@ _LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
 _SAID = {None, "bot_message", "me_message", "thread_broadcast", "file_share", "bot_add_message"}
 """The subtypes of messages that somebody has said; others are events of the channel."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.json")
-_MARK = re.compile(r"<([@#!]?)([^>|]*)(?:\|([^>]*))?>")
+_MARK = re.compile(r"<([@#!]?)([^<>|]*+)(?:\|([^<>]*+))?>")
 
 
 def matches(root: Traversable) -> bool:

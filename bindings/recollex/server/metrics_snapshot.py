@@ -10,7 +10,7 @@ from recollex_engine.errors import ProtocolError
 
 Labels = frozenset[tuple[str, str]]
 _LINE = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)")
-_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_LABEL = re.compile(r'(?<!\w)(\w++)="((?:[^"\\]|\\.)*)"')
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from recollex_engine.clock import DAY
 from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange, find_event_ranges
 
 _BEFORE = re.compile(
-    r"[\s,]*\(?\s*\b(?:happened |starting |until |up to )?"
+    r"(?<![\s,])[\s,]*+(?:\(\s*+)?\b(?:happened |starting |until |up to )?"
     r"(?:on|in|at|during|since|until|till|by|around|about|from|of|for|before|after|to)?"
-    r"(?: the)?\s*$",
+    r"(?: the)?\s*+$",
     re.I,
 )
 """What leads to a date, and goes with it."""

@@ -10,7 +10,7 @@ import re
 
 from recollex_engine.domain.prompt_marks import written
 
-_LABEL = re.compile(r"\[(\s*m\s*\d+(?:\s*[,;]\s*m?\s*\d+)*\s*)\]", re.I)
+_LABEL = re.compile(r"\[(\s*+m\s*+\d++(?:\s*+[,;]\s*+(?:m\s*+)?\d++)*+\s*+)\]", re.I)
 
 
 def as_data(text: str) -> str:
