@@ -39,9 +39,10 @@ from recollex.api import valid_times
 from recollex.api.arguments import as_entities, as_list, checked_note, one_or_more
 from recollex.api.dsl_fields import COMMON, FIELDS, NEEDED, SAME
 from recollex.api.fact_objects import read_object
+from recollex.api.foreign_files import parse_json
 from recollex.api.instants import instant
 from recollex.api.iso_times import parse_time
-from recollex.api.json_values import mentions_of, parse_json, participant, recorded_start, source_of
+from recollex.api.json_values import mentions_of, participant, recorded_start, source_of
 from recollex.api.statements import read_changes
 from recollex_engine.clock import to_micros
 from recollex_engine.dates.locales import DAY_FIRST

@@ -5,6 +5,7 @@ gigabytes, JSON nested a hundred thousand levels deep, a link to a file outside 
 that never ends. Every reader of such files asks here.
 """
 
+import json
 import lzma
 import stat
 import zipfile
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 from recollex_engine.errors import InputError
 
@@ -102,3 +104,16 @@ def opened_archive(path: Path) -> zipfile.ZipFile:
             )
     check_bytes(sum(each.file_size for each in files), "the unpacked archive")
     return archive
+
+
+def parse_json(text: str, name: str = "") -> Any:
+    """Return the value of a JSON text. Raises `InputError`, which begins with ``name``.
+
+    Use this for every text that this process has not written itself: `json.loads` raises
+    RecursionError for one that is nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise InputError(f"{name and f'{name} is '}not JSON: {why}") from error

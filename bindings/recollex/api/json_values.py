@@ -1,25 +1,11 @@
-"""JSON that others wrote, and the values in an operation: mentions, sources, participants."""
+"""The values inside an operation in JSON: mentions, sources, participants."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollex.api.arguments import as_list
 from recollex_engine.domain.literals import Mention, Source
 from recollex_engine.errors import InputError
-
-
-def parse_json(text: str, name: str = "") -> Any:
-    """Return the value of a JSON text. Raises `InputError`, which begins with ``name``.
-
-    Use this for every text that this process has not written itself: `json.loads` raises
-    RecursionError for one that is nested too deeply.
-    """
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise InputError(f"{name and f'{name} is '}not JSON: {why}") from error
 
 
 def recorded_start(value: Any) -> Any:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any
 
+from recollex.api.foreign_files import parse_json
 from recollex.api.iso_times import parse_time
-from recollex.api.json_values import parse_json
 from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory

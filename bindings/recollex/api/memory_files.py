@@ -11,7 +11,7 @@ from recollex.api import jsonl, parquet
 from recollex.api.agent import Agent
 from recollex.api.exported_file import new_folder, replacing
 from recollex.api.filters import FILTERS, Filters, read_filter
-from recollex.api.json_values import parse_json
+from recollex.api.foreign_files import parse_json
 from recollex.api.line_batches import admitted, batches, store_batch, versions_of
 from recollex.api.local_agents import local_engine
 from recollex.api.other_formats import WRITERS

@@ -5,8 +5,8 @@ from datetime import tzinfo
 from typing import Any
 
 import recollex
+from recollex.api.foreign_files import parse_json
 from recollex.api.iso_times import find_zone, parse_time
-from recollex.api.json_values import parse_json
 from recollex.cli.existing_store import existing_agent
 from recollex.cli.fact_commands import fact_line
 from recollex.cli.parser import Arguments, did_you_mean

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from recollex.api.json_values import parse_json
+from recollex.api.foreign_files import parse_json
 from recollex.cli.parser import Arguments, Parser
 from recollex.cli.time_options import time_option
 from recollex_engine.errors import InputError

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from recollex.api.json_values import parse_json
+from recollex.api.foreign_files import parse_json
 from recollex.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.domain.turn_content import is_tool_result
 from recollex_engine.errors import InputError

@@ -11,8 +11,7 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
-from recollex.api.foreign_files import text_of
-from recollex.api.json_values import parse_json
+from recollex.api.foreign_files import parse_json, text_of
 from recollex.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.clock import to_micros
 from recollex_engine.domain.literals import Text

@@ -13,8 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypedDict
 
-from recollex.api.foreign_files import text_of
-from recollex.api.json_values import parse_json
+from recollex.api.foreign_files import parse_json, text_of
 from recollex.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.errors import InputError
 

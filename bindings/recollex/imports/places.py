@@ -7,8 +7,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from recollex.api.foreign_files import opened_archive, text_of
-from recollex.api.json_values import parse_json
+from recollex.api.foreign_files import opened_archive, parse_json, text_of
 from recollex.imports import markdown, mbox, parquet_file, pdf, slack
 from recollex.imports.reading import Object, Reading
 from recollex_engine.errors import InputError

@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from html import unescape
 from importlib.resources.abc import Traversable
 
-from recollex.api.foreign_files import text_of
-from recollex.api.json_values import parse_json
+from recollex.api.foreign_files import parse_json, text_of
 from recollex.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.errors import InputError
 

@@ -14,7 +14,7 @@ from datetime import date, datetime, time
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from recollex.api.json_values import parse_json
+from recollex.api.foreign_files import parse_json
 from recollex.api.jsonl import MEMORY_FIELDS, TURN_FIELDS
 from recollex.imports.reading import Object, Reading
 from recollex_engine.errors import InputError

@@ -6,8 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
-from recollex.api.foreign_files import bounded
-from recollex.api.json_values import parse_json
+from recollex.api.foreign_files import bounded, parse_json
 from recollex.imports import (
     calendar_file,
     chatgpt,

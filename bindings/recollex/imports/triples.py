@@ -13,7 +13,7 @@ from datetime import tzinfo
 from typing import Any, TextIO
 from uuid import NAMESPACE_URL, uuid5
 
-from recollex.api.json_values import parse_json
+from recollex.api.foreign_files import parse_json
 from recollex.imports.csv_file import header_separator
 from recollex.imports.partial_dates import read_period, read_valid
 from recollex.imports.reading import Object, Reading, as_dict
