@@ -4,7 +4,7 @@
 
     .new-<letters>             in a store's folder: an agent that is copied there
     .recollex-new-<letters>    beside a store's folder: a store that is restored
-    .<name>.<letters>.tmp      beside an exported file or folder of that name
+    .<name>.<letters>.tmp      beside an exported folder of that name
 
 Its process holds a lock of it (flock), which ends with the process. So what can be locked may be
 removed: openings of a store for writing, deletions, erasures and the next copy do so, and for an

@@ -117,3 +117,20 @@ def test_changes_of_files_and_of_folders_are_told_once(tmp_path):
         more.write(b"cup")
     os.truncate(folder / "a", 0)
     assert changes.seen() == {str(folder), str(file)} and changes.seen() is None
+
+
+@linux
+def test_a_change_is_told_before_the_watching_thread_has_noted_the_path(tmp_path, monkeypatch):
+    told = []
+
+    class Noting(dict):
+        def __setitem__(self, number, path):
+            os.truncate(path, 1)
+            told.append(changes.seen())  # as another thread does
+            super().__setitem__(number, path)
+
+    changes = FileChanges()
+    monkeypatch.setattr(changes, "_watched", Noting())
+    (tmp_path / "a").write_bytes(b"tea")
+    changes.watch(str(tmp_path / "a"))
+    assert told == [set()]  # something, and not what
