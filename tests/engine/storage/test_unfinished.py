@@ -108,7 +108,7 @@ def test_only_what_nobody_holds_is_found(tmp_path):
 
 
 def test_an_export_removes_what_a_killed_one_left(tmp_path):
-    left = tmp_path / ".memories.jsonl.0a1b2c3d.tmp"
+    left = tmp_path / "memories.jsonl.0a1b2c3d.tmp"
     left.write_text("Quuxley")
     with opened(tmp_path / "store") as agent:
         agent.retain("Memory.", embedding=vectors(0, 1)[0])
