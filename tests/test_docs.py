@@ -26,6 +26,7 @@ PAGES = [
     "README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
+    "SECURITY.md",
     *found("docs/**/*.md"),
     *found("bindings/*.md"),
     "bindings/js/README.md",
