@@ -60,6 +60,10 @@ LONGEST = 1_000
 """Number of characters of the longest question that is kept."""
 _BEFORE = 64
 """Number of characters before a time that may say when a thing was made."""
+READ = 100_000
+"""Number of characters of a statement whose times are read."""
+_AFTER = 256
+"""Number of characters after these that may belong to a time which begins in them."""
 
 _OPENING_CLAUSE = re.compile(
     r"\W*(?:after|once|when|following|before|since|while|having)\b[^,]*$", re.IGNORECASE
@@ -190,8 +194,11 @@ def find_event_ranges(
 ) -> Iterator["TimeRange"]:
     """Yield all the times of a statement, as `find_event_range` returns the first.
 
+    Only those are read that begin in the first `READ` characters.
+
     bounds: also those that give only a bound, such as "since 2016".
     """
+    text = text[: READ + _AFTER]
     if not may_hold_a_time(text):
         return
     now = local_time(at_us, tz)
@@ -202,7 +209,7 @@ def find_event_ranges(
     for match in Scanner(parser):
         skipped = match.bound and not bounds
         found = None if skipped else _in_utc(match, parser.tokens, text, at_us, tz)
-        if found:
+        if found and found.span[0] < READ:
             yield found
 
 

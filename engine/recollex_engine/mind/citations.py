@@ -7,7 +7,8 @@ from dataclasses import dataclass
 _LABELS = re.compile(r"\[\s*+m\s*+\d++(?:\s*+[,;]\s*+(?:m\s*+)?\d++)*+\s*+\]", re.I)
 _SPACED = re.compile(r"(?<![ \t])[ \t]++([.,;:!?])")
 _NUMBER = re.compile(r"\d+")
-_SENTENCE = re.compile(r"[^\n]+?(?:[.!?]+(?:[ \t]*\[m\d+\])*(?![ \t]*\[m\d+\])(?=\s|$)|$)", re.M)
+_STOP = r"[.!?]++(?:[ \t]*+\[m\d++\])*+(?=\s|\Z)"
+_SENTENCE = re.compile(rf"[^\n](?:[^.!?\n]++|(?!{_STOP})[.!?]++)*+(?:{_STOP})?")
 """A sentence with the labels after it; together they are all of a text but its line ends."""
 
 

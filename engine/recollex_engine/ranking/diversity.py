@@ -25,7 +25,7 @@ from recollex_kernels.machine.top_k import unit
 _QUOTES = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u02bc": "'", **dict.fromkeys('"“”«»', " ")}
 )
-_CLAUSE_END = re.compile(r"[.,!;:\u2026]+(?=\s|\Z)")
+_CLAUSE_END = re.compile(r"(?<![.,!;:\u2026])[.,!;:\u2026]++(?=\s|\Z)")
 _WORD = re.compile(r"[^\W_]+(?:['.,:/-][^\W_]+)*|\?")
 _NEGATIONS = frozenset(
     ("no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "cannot", "without")

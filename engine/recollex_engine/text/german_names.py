@@ -35,11 +35,12 @@ _DERIVED = re.compile(
 ).search
 _LIKE_DERIVED = frozenset(("aachen", "münchen", "katharina", "konstanz", "koblenz", "florenz"))
 _ADJECTIVE = re.compile(r"[a-zäöüß]{2,}(?:e|en|er|es|em)\Z").match
-_STARTS = re.compile(
-    r"(?:\A|[.!?:;\u2026\n]\s*[\"'\u201c\u201e\u00bb\u00ab(*-]*\s*|[\u201e\u201c\"\u00bb(])\Z"
-)
 _BEFORE = 6
 """Characters before a word that say whether it starts a sentence."""
+_STARTS = re.compile(
+    rf"(?:\A|[.!?:;\u2026\n]\s{{,{_BEFORE}}}+[\"'\u201c\u201e\u00bb\u00ab(*-]{{,{_BEFORE}}}+"
+    rf"\s{{,{_BEFORE}}}+|[\u201e\u201c\"\u00bb(])\Z"
+)
 _JOINS = frozenset(("von", "van", "de", "da", "del", "di", "du", "of"))
 _SHORTEST_HEAD = 4
 

@@ -19,14 +19,13 @@ _UNSPACED = (
 )
 _WIDE_STOP = "[\u3002\uff01\uff1f\uff61]+[\u300d\u300f\u201d\uff09]*"
 _PIECE = re.compile(
-    rf"({_WIDE_STOP}|[{_UNSPACED}]{{1,4}}|[^\s{_UNSPACED}\u3002\uff01\uff1f\uff61]"
-    rf"{{1,{_LONGEST_WORD}}}|\A)(\s*)"
+    rf"(?:({_WIDE_STOP}|[{_UNSPACED}]{{1,4}})|([^\s{_UNSPACED}\u3002\uff01\uff1f\uff61]"
+    rf"{{1,{_LONGEST_WORD}}}|\A))(\s*)"
 )
 _STOP = re.compile(r"[.!?\u2026][\"')\]\u201d\u2019\u00bb]*\Z").search
 _ABBREVIATION = re.compile(
     r"\W*(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|cf|No|approx|e\.g|i\.e|[A-Z](?:\.[A-Z])*)\.\Z"
 ).match
-_WIDE = re.compile(f"[{_UNSPACED}\u3002\uff01\uff1f\uff61]").match
 _WIDE_STOPS = frozenset("\u3002\uff01\uff1f\uff61")
 
 
@@ -75,15 +74,15 @@ def _units(text: str, words: int) -> list[tuple[int, float]]:
     sentence: list[tuple[int, float, bool]] = []  # end, words, whether a word ends here
     size = 0.0
     end = 0
-    for piece, space in _PIECE.findall(text):
+    for wide, narrow, space in _PIECE.findall(text):
+        piece = wide or narrow
         end += len(piece) + len(space)
-        wide = _WIDE(piece) is not None
         count = len(piece) / 2 if wide or len(piece) <= 1 else 1.0
         size += count
-        sentence.append((end, count, wide or bool(space)))
+        sentence.append((end, count, wide != "" or bool(space)))
         if (
             "\n" in space
-            or (wide and piece[0] in _WIDE_STOPS)
+            or (wide and wide[0] in _WIDE_STOPS)
             or (space and _STOP(piece) and not _ABBREVIATION(piece))
         ):
             _close(sentence, size, words, units)

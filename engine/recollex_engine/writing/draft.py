@@ -315,6 +315,7 @@ class Draft:
     def _number_words(self, prepared: Prepared, payload: dict[str, Any]) -> None:
         number = self.lexicon.numbers.get
         new: list[str] = []
+        found: dict[str | None, int] = {}  # of the words that the lexicon lacks: some come often
         payload["terms"] = numbered = [
             list(map(number, sequence)) for sequence in prepared.sequences
         ]
@@ -322,7 +323,9 @@ class Draft:
             if None in terms:
                 for place, word in enumerate(sequence):
                     if terms[place] is None:
-                        terms[place] = self._number(word, new)
+                        if word not in found:
+                            found[word] = self._number(word, new)
+                        terms[place] = found[word]
         if new:
             payload["words"] = new
 
