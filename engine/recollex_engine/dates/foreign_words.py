@@ -184,7 +184,7 @@ def _counted(info: Mapping[str, list[str]], numerals: Mapping[str, str], spaced:
             unit = re.split(r"\([^()]*\)", one)[-1].strip()
             if spaced and len(unit) < 3 and unit != "an":
                 continue  # "vor 5 m"
-            found.append(re.sub(r"\(\\d[^)]*\)", lambda _: number, one))
+            found.append(re.sub(r"\(\\d[^()]*\)", lambda _: number, one))
     return found
 
 
