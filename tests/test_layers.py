@@ -34,7 +34,6 @@ FOLDERS = {  # a package's folders, lowest first; "" is its root
         "state",
         "ranking",
         "facts",
-        "planner",
         "writing",
         "recall",
         "agents",

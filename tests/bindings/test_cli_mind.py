@@ -125,3 +125,8 @@ def test_entities_are_made_one(shell: Shell) -> None:
     assert (said["source"], said["target"], said["same"]) == ("Carol", "Carol Quinn", True)
     assert "ann" in shell("log", "memory", "--op", "merge_entity")[1]
     assert shell("resolve-entities", "memory", "--agent", "nobody")[0] == 1
+
+
+def test_investigate_says_what_is_missing_without_a_model(shell: Shell) -> None:
+    code, out, errors = shell("investigate", "memory", "Who runs the maps team?")
+    assert (code, out) == (2, "") and "--llm NAME" in errors and errors.count("\n") == 1

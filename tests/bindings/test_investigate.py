@@ -1,4 +1,4 @@
-"""What an agent finds out: by tools that a model calls, or by the planner; budgets and refusal."""
+"""What an agent finds out by tools that a model calls; budgets and refusal."""
 
 import asyncio
 import re
@@ -19,9 +19,9 @@ import recollex
 import recollex.aio
 from recollex.errors import InputError, LanguageModelError
 from recollex_engine.episodic import investigating
+from recollex_engine.episodic.investigating import NO_INFORMATION
 from recollex_engine.llm.prompts import find_prompt
-from recollex_engine.planner.plan import NO_INFORMATION
-from tests.bindings.http.http_service import ok, refused, served
+from tests.bindings.http.http_service import refused, served
 from tests.bindings.injection_attacks import ATTACKS
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
@@ -85,12 +85,7 @@ def test_a_model_calls_every_tool_and_answers_from_what_was_found(tmp_path: Path
     with asking(tmp_path, calls(*made)) as (ann, told):
         found = ann.investigate(QUESTION, max_steps=6, now=NOW)
         facts = {fact.object: fact.id for fact in ann.facts.find()}
-    assert (found.text, found.by, found.refused, found.stopped) == (
-        "Rome",
-        "model",
-        False,
-        "answer",
-    )
+    assert (found.text, found.refused, found.stopped) == ("Rome", False, "answer")
     assert [step.tool for step in found.steps] == [name for name, _ in made]
     assert all(step.error is None for step in found.steps)
     assert {gist.id for gist in found.gists} == {"oslo", "rome"}
@@ -108,7 +103,6 @@ def test_a_model_calls_every_tool_and_answers_from_what_was_found(tmp_path: Path
     assert "5. find_entity_contexts" in last and "counted 2" in last and "(why)" in last
     assert found.messages[1]["content"] in last and found.prompt == "investigate-answer-1"
     told_again = found.to_dict()
-    assert told_again["steps"][4]["count"] == 2 and told_again["plan"]["form"] == "which"
 
 
 @needs_llm
@@ -170,17 +164,15 @@ def test_too_few_tokens_for_a_step_are_no_refusal(
     monkeypatch.setattr(investigating, "MOST_CALL", 2_000)  # whatever counts the tokens
     with asking(tmp_path, calls(FINAL)) as (ann, told):
         found = ann.investigate(QUESTION, max_tokens=2_000)
-        assert (found.text, found.by, found.refused, found.calls) == ("Rome", "planner", False, 0)
         assert found.error == "max_tokens=2000 leave no room for a first step"
-        found = ann.investigate(QUESTION, max_tokens=2_000, planner="off")
-        assert (found.text, found.refused, told.asked) == (None, False, [])
+        assert (found.text, found.refused, found.calls, told.asked) == (None, False, 0, [])
 
 
 @needs_llm
 def test_a_refusal(tmp_path: Path) -> None:
     with asking(tmp_path, calls(FINAL, answer="No information available.")) as (ann, told):
         found = ann.investigate(QUESTION)
-        assert (found.text, found.refused, found.by) == (NO_INFORMATION, True, "model")
+        assert (found.text, found.refused) == (NO_INFORMATION, True)
         assert found.calls == len(told.asked) == 1  # nothing was found: no answer is asked for
         ann.facts.add("Ann", "likes", "tea")
     script = calls(
@@ -212,36 +204,19 @@ def test_a_timeline_is_reasoned_in_four_parts(tmp_path: Path) -> None:
     assert "<reflection>" in told.prompt() and told.asked[-1]["max_tokens"] == 1024
 
 
-def test_without_a_model_the_planner_answers_and_says_so(tmp_path: Path) -> None:
+def test_without_a_model_it_says_what_is_needed(tmp_path: Path) -> None:
     with recollex.open(tmp_path, embedder=WordVectors()) as store:
-        ann = store.agent("ann")
-        filled(ann)
-        found = ann.investigate(QUESTION)
-        assert (found.text, found.by, found.calls, found.model) == ("Rome", "planner", 0, None)
-        assert [fact.object for fact in found.facts] == ["Rome"] and not found.refused
-        assert ann.investigate("When did Ann visit Bern?").text is None
-        refused = ann.investigate("Which city did Ann visit in 1999?")
-        assert (refused.text, refused.refused, refused.by) == (NO_INFORMATION, True, "planner")
-        declined = ann.investigate("Why did Ann visit Oslo?")
-        assert (declined.text, declined.by, declined.refused) == (None, None, False)
-        assert declined.plan is not None and "'Why'" in str(declined.plan.lacks)
-        assert ann.investigate(QUESTION, planner="off").plan is None
-        empty = store.agent("new").investigate(QUESTION)
-        assert empty.text is None and store.agents() == ["ann"]
+        filled(store.agent("ann"))
+        with pytest.raises(InputError, match=r"needs a language model.*llm=recollex\.llm"):
+            store.agent("ann").investigate(QUESTION)
 
 
 @needs_llm
-def test_the_planner_may_come_first_and_comes_last(tmp_path: Path) -> None:
-    with asking(tmp_path, calls(("lexical_retrieve", {"query": "Ann"}), FINAL)) as (ann, told):
-        assert ann.investigate(QUESTION, planner="first").by == "planner" and not told.asked
-        assert ann.investigate("Why Rome?", planner="first").by == "model" and told.asked
-    with asking(tmp_path / "down", [error(500)]) as (ann, _):
+def test_a_model_that_fails_is_a_warning_and_an_error(tmp_path: Path) -> None:
+    with asking(tmp_path, [error(500)]) as (ann, _):
         with pytest.warns(RuntimeWarning, match="ann could not investigate"):
             found = ann.investigate(QUESTION)
-        assert (found.text, found.by) == ("Rome", "planner") and found.error
-        with pytest.warns(RuntimeWarning, match="ann could not investigate"):
-            found = ann.investigate(QUESTION, planner="off")
-        assert (found.text, found.by) == (None, None) and found.error
+        assert found.text is None and found.error
 
 
 @needs_llm
@@ -262,7 +237,7 @@ def test_what_tools_return_stays_data(tmp_path: Path, attack: str) -> None:
     with asking(tmp_path, script) as (ann, told):
         ann.retain(f"Ann visited Rome. {attack}", id="evil", source="web")
         ann.facts.add("Ann", "said", recollex.Text(f"Rome. {attack}"[:400]))
-        ann.investigate(f"{QUESTION} {attack}", planner="off")
+        ann.investigate(f"{QUESTION} {attack}")
     for asked, name in zip(
         told.asked, ["investigate-1"] * 3 + ["investigate-answer-1"], strict=True
     ):
@@ -280,42 +255,52 @@ def test_what_tools_return_stays_data(tmp_path: Path, attack: str) -> None:
         assert starts == own
 
 
+@needs_llm
 def test_a_cut_investigates_as_of_then(tmp_path: Path) -> None:
-    with recollex.open(tmp_path, embedder=WordVectors()) as store:
-        ann = store.agent("ann")
-        filled(ann)
+    def cities(agent: Any) -> set[Any]:
+        return {fact.object for fact in agent.investigate("Ann visited", mode="single").facts}
+
+    with asking(tmp_path, calls(FINAL)) as (ann, _):
         then = datetime.now(UTC)
         time.sleep(0.01)
         ann.facts.add("Ann", "visited", "Bern", valid="in June 2024")
-        assert ann.investigate(QUESTION).text == "Bern"
-        assert ann.at(then).investigate(QUESTION).text == "Rome"
+        assert cities(ann) == {"Oslo", "Rome", "Bern"}
+        assert cities(ann.at(then)) == {"Oslo", "Rome"}
 
 
+@needs_llm
 def test_asyncio_sockets_and_http_find_the_same(tmp_path: Path) -> None:
-    async def awaited(folder: Path) -> recollex.Investigation:
-        async with recollex.aio.open(folder, embedder=WordVectors(), read_only=True) as store:
-            return await (await store.agent("ann")).investigate(QUESTION, now=NOW)
+    def told(found: recollex.Investigation) -> dict[str, Any]:
+        steps = tuple(replace(step, seconds=0.0) for step in found.steps)
+        return replace(found, id="", steps=steps).to_dict()
 
-    with recollex.open(tmp_path / "s", embedder=WordVectors()) as store:
-        filled(store.agent("ann"))
-        expected = replace(store.agent("ann").investigate(QUESTION, now=NOW), id="")
-        assert replace(asyncio.run(awaited(tmp_path / "s")), id="") == expected
+    async def awaited(folder: Path, llm: recollex.LanguageModel) -> recollex.Investigation:
+        opened = recollex.aio.open(folder, embedder=WordVectors(), read_only=True, llm=llm)
+        async with opened as store:
+            return await (await store.agent("ann")).investigate(QUESTION, mode="single", now=NOW)
+
+    with (
+        scripted(calls(FINAL)) as model,
+        recollex.llm("m", base_url=model.url) as llm,
+        recollex.open(tmp_path, embedder=WordVectors(), llm=llm) as store,
+    ):
+        ann = store.agent("ann")
+        filled(ann)
+        expected = told(ann.investigate(QUESTION, mode="single", now=NOW))
+        assert expected["text"] == "Rome"
+        assert told(asyncio.run(awaited(tmp_path, llm))) == expected
         with serving(store) as server, recollex.connect(server.addresses[0]) as client:
-            remote = replace(client.agent("ann").investigate(QUESTION, now=NOW), id="")
-            assert remote.plan is not None and expected.plan is not None
-            assert remote.to_dict() == expected.to_dict()
+            remote = client.agent("ann")
+            assert told(remote.investigate(QUESTION, mode="single", now=NOW)) == expected
             with pytest.raises(InputError, match="max_steps"):
-                client.agent("ann").investigate(QUESTION, max_steps=0)
+                remote.investigate(QUESTION, max_steps=0)
 
 
 def test_the_endpoint(tmp_path: Path) -> None:
     path = "/api/agents/ann/investigate"
     with served(tmp_path) as server, server.http() as http:
-        edge = {"op": "UPSERT_EDGE", "subject": "Ann", "predicate": "visited", "object": "Rome"}
-        ok(http.post("/api/agents/ann/operations", json={"operations": [edge]}))
-        found = ok(http.post(path, json={"query": "Which city did Ann visit?", "now": NOW}))
-        assert (found["text"], found["by"], found["calls"]) == ("Rome", "planner", 0)
-        assert found["plan"]["form"] == "which" and found["plan"]["values"] == ["Rome"]
+        told = refused(http.post(path, json={"query": "Who?", "now": NOW}), 422, "InputError")
+        assert "needs a language model" in str(told)
         refused(http.post(path, json={"query": "Who?", "max_steps": 0}), 422, "InputError")
         refused(http.post(path, json={"query": "Who?", "mode": "deep"}), 422, "InputError")
 
@@ -329,7 +314,6 @@ def test_the_endpoint(tmp_path: Path) -> None:
         ({"max_tokens": 10}, "max_tokens"),
         ({"mode": "deep"}, "mode"),
         ({"reasoning": "tiser"}, "reasoning"),
-        ({"planner": True}, "planner"),
         ({"now": "yesterday"}, "now"),
     ],
 )
@@ -355,4 +339,4 @@ def test_smollm2_investigates(tmp_path: Path) -> None:
         found = ann.investigate(QUESTION, max_steps=1, max_tokens=8_000)
         assert found.calls >= 1 and found.tokens <= 8_000 and len(found.steps) == 1
         single = ann.investigate(QUESTION, mode="single")
-        assert single.error is None and single.by == "model" and single.gists
+        assert single.error is None and single.gists

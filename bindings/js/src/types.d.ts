@@ -274,13 +274,11 @@ export interface Investigation {
   question: string;
   text: string | null;
   refused: boolean;
-  by: string | null;
   mode: string;
   steps: ToolCall[];
   stopped: string | null;
   gists: Memory[];
   facts: Fact[];
-  plan: Plan | null;
   error: string | null;
   tokens: number;
   token_counter: string;
@@ -434,17 +432,6 @@ export interface Packing {
 export interface Participant {
   name: string;
   role: string | null;
-}
-
-/** What the planner makes of a question. */
-export interface Plan {
-  question: string;
-  form: string | null;
-  text: string | null;
-  values: (string | number | boolean)[];
-  facts: Fact[];
-  lacks: string | null;
-  notes: string[];
 }
 
 /** What a memory said before it was replaced, by `correct` or by a `retain` with its id. */
@@ -765,7 +752,6 @@ export interface Records {
   Opinion: Opinion;
   Packing: Packing;
   Participant: Participant;
-  Plan: Plan;
   Predecessor: Predecessor;
   Profile: Profile;
   Recall: Recall;
@@ -993,7 +979,7 @@ export interface AgentMethods {
   /** Take back what the comparison of a new fact with known ones has done. */
   undoComparison(id: string, options?: { by?: string | null; why?: string | null }): Promise<null>;
   /** Return what the agent finds out about `question` by its tools (REMem 3.2). */
-  investigate(question: string, options?: { max_steps?: number; mode?: string; max_tokens?: number; reasoning?: string; planner?: string; now?: Time | null }): Promise<Investigation>;
+  investigate(question: string, options?: { max_steps?: number; mode?: string; max_tokens?: number; reasoning?: string; now?: Time | null }): Promise<Investigation>;
   /** Return `Agent.profile.get` (Memora 4.2). */
   getAgentProfile(): Promise<Profile>;
   /** Return `Agent.profile.merge_background` (Memora 4.4). */

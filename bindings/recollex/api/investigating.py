@@ -1,4 +1,4 @@
-"""How does an agent look for an answer step by step? By its tools, or without a model a planner."""
+"""How does an agent look for an answer step by step? A language model calls its tools."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,6 @@ from recollex_engine.episodic.investigation import Investigation
 from recollex_engine.errors import InputError
 
 MAX_STEPS = 32
-PLANNING = ("fallback", "first", "off")
 LEAST_TOKENS = 2_000
 """Fewer tokens have no room for the instructions, one call of a tool and an answer."""
 
@@ -32,7 +31,6 @@ class Investigating:
         mode: str = "iterative",
         max_tokens: int = 16_000,
         reasoning: str = "plain",
-        planner: str = "fallback",
         now: Moment | None = None,
     ) -> Investigation:
         """Return what the agent finds out about ``question`` by its tools (REMem 3.2).
@@ -40,30 +38,25 @@ class Investigating:
         The language model of the store (`recollex.open`) calls tools of `Agent.tools` for at most
         ``max_steps`` steps and answers from what they returned; `Investigation.steps` is the trace.
         Where nothing answers the question, `Investigation.text` is "no information available" and
-        ``refused`` is set. Without a model the planner answers exact questions about dated facts,
-        and `Investigation.by` says "planner"; what it cannot read is in ``plan.lacks``.
+        ``refused`` is set.
 
         max_steps: REMem has 3 for recollection and 5 for reasoning over many events. mode:
         "iterative" (REMem-I), or "single" (REMem-S): one semantic search for ten gists and facts,
         then the answer. max_tokens: of all requests to the model and its replies. reasoning: how
-        the answer is made: "plain", or "timeline", in the four parts of TISER. planner: "fallback",
-        if there is no model or it fails; "first", so that the model is asked only what the planner
-        cannot answer; "off". now: the time of the question.
+        the answer is made: "plain", or "timeline", in the four parts of TISER. now: the time of the
+        question.
 
         A model that fails is a warning, and `Investigation.error`. Ctrl-C, a
         `recollex.Cancellation` and cancelling the task of asyncio give it up. Raises
-        `errors.InputError`.
+        `errors.InputError`, also where the store has no model: the tools themselves need none.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> for city, when in [("Oslo", "in May 2024"), ("Rome", "in July 2024")]:
-        ...     id = alice.facts.add("Ann", "visited", city, valid=when)
-        >>> found = alice.investigate("What was the second city that Ann visited?")
-        >>> found.text, found.by, found.plan.form
-        ('Rome', 'planner', 'which')
+        >>> alice.investigate("What was the second city that Ann visited?")
+        Traceback (most recent call last):
+        recollex.errors.InputError: investigate needs a language model: ...
         """
         from recollex_engine.episodic.investigating import Inquiry, investigate, tools_in_words
-        from recollex_engine.planner.plan import plan
 
         check_text(question, "question", MAX_QUERY)
         check_count(max_steps, "max_steps", 1, MAX_STEPS)
@@ -71,7 +64,6 @@ class Investigating:
         for name, given, known in (
             ("mode", mode, ("iterative", "single")),
             ("reasoning", reasoning, ("plain", "timeline")),
-            ("planner", planner, PLANNING),
         ):
             if given not in known:
                 raise InputError(f"{name} must be one of {', '.join(known)}, got {given!r:.80}")
@@ -79,12 +71,12 @@ class Investigating:
         at = optional_micros(now, "now")
         if at is None:
             at = agent.recorded_at if isinstance(agent, Cut) else agent.clock()
-        planned = None
-        if planner != "off":
-            planned = plan(question, agent.facts(None, None), at, agent.locale())
-        if planner == "first" and planned is not None and planned.values:
-            model = None
-        schemas = [] if model is None else tools.schemas("mcp")
+        if model is None:
+            raise InputError(
+                "investigate needs a language model: recollex.open(..., llm=recollex.llm(NAME)), "
+                "--llm NAME on the command line; the tools of Agent.tools need none"
+            )
+        schemas = tools.schemas("mcp")
         inquiry = Inquiry(
             question=question,
             max_steps=max_steps,
@@ -99,4 +91,4 @@ class Investigating:
         def call(name: str, arguments: Mapping[str, Any]) -> Contexts | str:
             return tools.call(name, arguments)
 
-        return investigate(agent, inquiry, model, call, planned)
+        return investigate(agent, inquiry, model, call)

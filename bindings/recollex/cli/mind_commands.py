@@ -78,15 +78,11 @@ def investigate(arguments: Arguments) -> int:
             mode="single" if arguments.single else "iterative",
             max_tokens=arguments.tokens,
             reasoning="timeline" if arguments.timeline else "plain",
-            planner=arguments.planner,
         )
         if arguments.json:
             print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
         else:
             _print_found(found, arguments.trace)
-        if found.text is None and llm is None:
-            lack = "" if found.plan is None else f" ({found.plan.lacks})"
-            say(f"the planner cannot answer that{lack}; --llm NAME asks a language model")
         return 1 if found.text is None or found.refused else 0
 
 
@@ -102,10 +98,6 @@ def _print_found(found: recollex.Investigation, traced: bool) -> None:
     if found.text is not None:
         for line in found.text.splitlines():
             print(printable(line))
-    if found.by == "planner" and found.plan is not None:
-        say("by the planner, from facts alone")
-        for note in found.plan.notes:
-            say(printable(note))
 
 
 def profile(arguments: Arguments) -> int:

@@ -45,12 +45,6 @@ def investigate(parser: Parser) -> None:
     add("--single", action="store_true", help="one semantic search, then the answer")
     add("--tokens", type=count, default=16_000, metavar="N", help="sent and received (16000)")
     add("--timeline", action="store_true", help="reason about time in the four parts of TISER")
-    add(
-        "--planner",
-        choices=("fallback", "first", "off"),
-        default="fallback",
-        help="when facts alone are reckoned: without a model (fallback), before it, or never",
-    )
     add("--as-recorded", metavar="TIME", help="as of then")
     add_zone(parser)
     add("--trace", action="store_true", help="print each call of a tool")

@@ -1,6 +1,6 @@
 """The endpoint that looks for an answer step by step (REMem 3.2); see `recollex.Agent.investigate`.
 
-The server may have no language model. Then its planner answers exact questions about dated facts.
+A server without a language model refuses it; its tools need none.
 """
 
 from typing import Any
@@ -35,29 +35,17 @@ _STEP = responses.record(
     tokens={"type": "integer"},
     seconds={"type": "number"},
 )
-_PLAN = responses.record(
-    "What the planner made of the question: its values, or in `lacks` why it made nothing.",
-    question=_TEXT,
-    form=_TEXT_OR_NULL,
-    text=_TEXT_OR_NULL,
-    values={"type": "array", "items": {"type": ["string", "integer", "boolean"]}},
-    facts=_FACTS,
-    lacks=_TEXT_OR_NULL,
-    notes=_TEXTS,
-)
 INVESTIGATION = responses.record(
-    "What an agent finds out. text: null where neither a model nor the planner answers.",
+    "What an agent finds out. text: null where the model gives no answer.",
     id=_TEXT,
     question=_TEXT,
     text=_TEXT_OR_NULL,
     refused={"type": "boolean"},
-    by={"type": ["string", "null"]},
     mode=_TEXT,
     steps={"type": "array", "items": _STEP},
     stopped=_TEXT_OR_NULL,
     gists={"type": "array", "items": responses.reference("Memory")},
     facts=_FACTS,
-    plan={"anyOf": [_PLAN, {"type": "null"}]},
     error=_TEXT_OR_NULL,
     tokens={"type": "integer"},
     token_counter=_TEXT,
@@ -87,17 +75,13 @@ ENDPOINTS = (
                 "reasoning": one_of(
                     "plain", "timeline", about="How the answer is made.", default="plain"
                 ),
-                "planner": one_of(
-                    "fallback", "first", "off", about="When facts are reckoned.", default="fallback"
-                ),
                 "now": moment("The time of the question."),
             },
             ("query",),
         ),
         about="REMem 3.2. The server's language model calls the tools until it can answer, at most "
-        "`max_steps` times; the answer, every call and what was found come back. Without a model "
-        "the planner answers exact questions about dated facts. `refused` says that the memory "
-        "holds no answer.",
+        "`max_steps` times; the answer, every call and what was found come back. "
+        "`refused` says that the memory holds no answer. A server without a model answers 422.",
         group="tools",
     ),
 )

@@ -97,7 +97,6 @@ RESULTS: Mapping[str, str] = types.MappingProxyType(
         "Contexts": "recollex_engine.episodic.contexts",
         "Investigation": "recollex_engine.episodic.investigation",
         "ToolCall": "recollex_engine.episodic.investigation",
-        "Plan": "recollex_engine.planner.plan",
     }
 )
 """Name -> module of the classes that a server sends."""

@@ -2,8 +2,7 @@
 
 "iterative" is REMem-I: at each step a language model chooses a tool and its arguments from the
 question, what was found and the calls so far; at last it answers from what was found. "single" is
-REMem-S: one semantic retrieval, then the answer. Without a model the planner answers, from facts
-alone (`planner.plan`).
+REMem-S: one semantic retrieval, then the answer.
 
 A budget of tokens bounds all that is sent and received: before each request its prompt and the
 longest reply are counted, and enough is kept back for the answer. A call that fails is shown to the
@@ -31,12 +30,13 @@ from recollex_engine.llm.exchange import Message
 from recollex_engine.llm.language_model import LanguageModel
 from recollex_engine.llm.prompts import find_prompt
 from recollex_engine.mind.prompt_data import as_data
-from recollex_engine.planner.plan import NO_INFORMATION, Plan
 
 SEARCH = "investigate-1"
 ANSWERS = {"plain": "investigate-answer-1", "timeline": "investigate-timeline-1"}
 """How the answer is reasoned -> the prompt. "timeline" is in TISER's four parts."""
 OPERATION = "investigate"
+NO_INFORMATION = "no information available"
+"""The answer if nothing that was found answers the question (REMem 6.2)."""
 MODES = ("iterative", "single")
 MOST_CALL, MOST_ANSWER = 512, {"plain": 256, "timeline": 1024}
 """Tokens of a model's call of a tool, and of its answer."""
@@ -98,15 +98,13 @@ class _Search:
 def investigate(
     agent: AgentOrCut,
     inquiry: Inquiry,
-    model: LanguageModel | None,
+    model: LanguageModel,
     toolbox: Toolbox,
-    plan: Plan | None,
 ) -> Investigation:
     """Return what is found out about a question.
 
-    plan: of the planner, which answers where there is no model, or where the model fails; None to
-    leave it out. Raises `LanguageModelError` if the call is cancelled; a model that fails is a
-    warning, and the investigation's ``error``.
+    Raises `LanguageModelError` if the call is cancelled; a model that fails is a warning, and the
+    investigation's ``error``.
     """
     counter = agent.counter()
     begun = Investigation(
@@ -114,12 +112,9 @@ def investigate(
         question=inquiry.question,
         text=None,
         mode=inquiry.mode,
-        plan=plan,
         token_counter=counter.name,
-        model=None if model is None else model.name,
+        model=model.name,
     )
-    if model is None:
-        return planned(begun, plan)
     search = _Search(inquiry, model, toolbox, counter.count)
     error = None
     answer: str | None = None
@@ -150,18 +145,9 @@ def investigate(
         prompt=ANSWERS[inquiry.reasoning],
     )
     if error is not None:
-        return planned(ended, plan)
+        return ended
     refused = answer is None or is_refusal(answer)
-    return replace(ended, text=NO_INFORMATION if refused else answer, refused=refused, by="model")
-
-
-def planned(begun: Investigation, plan: Plan | None) -> Investigation:
-    """Return an investigation with the planner's answer, if it has one."""
-    if plan is None or not plan.is_answered:
-        return begun
-    refused = not plan.values
-    facts = begun.facts or plan.facts
-    return replace(begun, text=plan.text, refused=refused, by="planner", facts=facts)
+    return replace(ended, text=NO_INFORMATION if refused else answer, refused=refused)
 
 
 def is_refusal(answer: str) -> bool:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollex_engine.facts.facts import Fact
-from recollex_engine.planner.plan import Plan
 from recollex_engine.recall.memory import Memory
 
 
@@ -49,28 +48,25 @@ class Investigation:
     """The result of `Agent.investigate`.
 
     text: the answer; "no information available" if it is refused, None if there is none. refused:
-    whether the memory holds no answer. by: who answered, "model" or "planner"; None if neither did.
-    mode: "iterative" or "single". steps: the calls of tools, in order. stopped: why the search
-    ended: "answer" (the model was ready), "steps" or "tokens" (a budget was spent), None without a
-    search.
+    whether the memory holds no answer. mode: "iterative" or "single". steps: the calls of tools, in
+    order. stopped: why the search ended: "answer" (the model was ready), "steps" or "tokens" (a
+    budget was spent), None without a search.
 
     gists, facts: what was found, in the order of the labels g1, g2 ... and f1, f2 ... that a prompt
-    shows. plan: what the planner made of the question, None if it was not asked. error: why a model
-    gave no answer. tokens: sent to the model and received, by token_counter. calls: requests to the
-    model. messages: of the request for the answer, whose file ``prompt`` names. model: its name.
+    shows. error: why the model gave no answer. tokens: sent to the model and received, by
+    token_counter. calls: requests to the model. messages: of the request for the answer, whose file
+    ``prompt`` names. model: its name.
     """
 
     id: str
     question: str
     text: str | None
     refused: bool = False
-    by: str | None = None
     mode: str = "iterative"
     steps: tuple[ToolCall, ...] = ()
     stopped: str | None = None
     gists: tuple[Memory, ...] = ()
     facts: tuple[Fact, ...] = ()
-    plan: Plan | None = None
     error: str | None = None
     tokens: int = 0
     token_counter: str = ""
@@ -86,13 +82,11 @@ class Investigation:
             "question": self.question,
             "text": self.text,
             "refused": self.refused,
-            "by": self.by,
             "mode": self.mode,
             "steps": [step.to_dict() for step in self.steps],
             "stopped": self.stopped,
             "gists": [gist.to_dict() for gist in self.gists],
             "facts": [fact.to_dict() for fact in self.facts],
-            "plan": None if self.plan is None else self.plan.to_dict(),
             "error": self.error,
             "tokens": self.tokens,
             "token_counter": self.token_counter,

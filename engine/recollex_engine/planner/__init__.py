@@ -1,1 +1,0 @@
-"""Questions about dated facts, answered by rules: exactly, or not at all."""
