@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from recollex.api.agent import Agent
     from recollex.api.backups import Backup, backups, restore, verify_backup
     from recollex.api.conversation import Conversation
-    from recollex.api.critique_data import critique_data
     from recollex.api.doctoring import doctor
     from recollex.api.erased_copies import erase_in_copy
     from recollex.api.language_models import llm
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from recollex_engine.facts.provenance import DocumentNode, MentionNode
     from recollex_engine.llm.cancellation import Cancellation
     from recollex_engine.llm.language_model import LanguageModel
-    from recollex_engine.mind.critique_data import CritiqueExample
     from recollex_engine.mind.entity_resolution import EntityMatch
     from recollex_engine.mind.jobs import Extraction, Job
     from recollex_engine.mind.opinions import Opinion
@@ -91,7 +89,6 @@ __all__ = [
     "Consolidation",
     "Contexts",
     "Conversation",
-    "CritiqueExample",
     "Diagnosis",
     "Difference",
     "DocumentNode",
@@ -136,7 +133,6 @@ __all__ = [
     "WritePolicy",
     "backups",
     "connect",
-    "critique_data",
     "doctor",
     "erase_in_copy",
     "errors",
@@ -170,7 +166,6 @@ _HOMES = {
     "DocumentNode": "recollex_engine.facts.provenance",
     "Encoder": "recollex_engine.models.encoder",
     "Entity": "recollex_engine.facts.entities",
-    "CritiqueExample": "recollex_engine.mind.critique_data",
     "EntityMatch": "recollex_engine.mind.entity_resolution",
     "Episode": "recollex_engine.facts.episodes",
     "Erasure": "recollex_engine.domain.erasure",
@@ -211,7 +206,6 @@ _HOMES = {
     "WritePolicy": "recollex_engine.talks.write_policy",
     "backups": "recollex.api.backups",
     "connect": "recollex.client.store",
-    "critique_data": "recollex.api.critique_data",
     "doctor": "recollex.api.doctoring",
     "erase_in_copy": "recollex.api.erased_copies",
     "export_memories": "recollex.api.memory_files",

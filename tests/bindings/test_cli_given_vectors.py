@@ -49,7 +49,6 @@ WORKS = {
     "checkpoint": "checkpoint memory",
     "consolidate": "consolidate memory --preview",
     "undo": "undo memory 3",
-    "critique-data": "critique-data memory",
     "recount": "recount memory --counter wordpiece",
     "delete-agent": "delete-agent memory default --yes",
 }

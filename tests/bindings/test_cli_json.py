@@ -68,7 +68,6 @@ ELSEWHERE = {
     "top",
     "warmup",
     "undo",
-    "critique-data",
     "resolve-entities",
     "investigate",
 }  # they take a server, a minute, a fact, names or a language model

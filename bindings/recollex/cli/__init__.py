@@ -47,7 +47,6 @@ HOMES = {
     "extract": "recollex.cli.mind_commands",
     "jobs": "recollex.cli.mind_commands",
     "resolve-entities": "recollex.cli.resolving",
-    "critique-data": "recollex.cli.critique_data",
     "undo": "recollex.cli.undoing",
     "consolidate": "recollex.cli.consolidating",
     "erase": "recollex.cli.erasure_commands",

@@ -1,4 +1,4 @@
-"""The options of `think`, `profile`, `extract`, `jobs` and `critique-data`."""
+"""The options of `think`, `profile`, `extract` and `jobs`."""
 
 from recollex.cli.counts import count, number
 from recollex.cli.options import add_agent, add_embedder, add_store, add_zone
@@ -108,16 +108,6 @@ def resolve_entities(parser: Parser) -> None:
     add_llm(parser, "decides borderline pairs")
     add("--by", metavar="WHO", help="who does it, for the log")
     add("--json", action="store_true", help="print each pair as one JSON object")
-
-
-def critique_data(parser: Parser) -> None:
-    """Add the options of `critique-data`."""
-    add = parser.add_argument
-    add_store(parser)
-    add_agent(parser)
-    add("--output", metavar="FILE", help="write here, not to standard output")
-    add("--balanced", action="store_true", help="as many that hold as that do not")
-    add("--json", action="store_true", help="with --output: print one JSON object of counts")
 
 
 def _add_mode(parser: Parser) -> None:

@@ -52,9 +52,4 @@ MIND: dict[str, tuple[str, list[str], Callable[[Parser], None]]] = {
         ],
         mind_options.profile,
     ),
-    "critique-data": (
-        "write claims at cuts and whether they hold, as training data (JSON lines)",
-        ["critique-data memory/ --balanced --output critique.jsonl"],
-        mind_options.critique_data,
-    ),
 }
