@@ -5,13 +5,13 @@ is one memory with its own time, written as one line, and a day is a document. O
 content is used: the set's own summaries of items (``summarized_info``) are left out. If several
 items have the same id, they say the same in other words, and the first is kept. All of a phone is
 visible to every question, as in LifeBench. A question is asked when the month of its ``ask_time``
-ends.
+ends. `facts` are what rules read from the items: who did what when.
 
 From github.com/1754955896/LifeBench, the English data; SHA-256 of each file in ``SHA256SUMS``.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -163,3 +163,102 @@ TELL: dict[str, Callable[[Item], str]] = {
     "agent_chat": _chat,
 }
 """Kind of item -> the function that writes its line."""
+
+
+Triple = tuple[str, str, str, datetime, datetime | None]
+"""Subject, predicate, object, start, and the end if the item says it."""
+SECOND = timedelta(seconds=1)
+LONGEST_FACE = 60
+"""Characters of a name of a face; a longer one is a text that LifeBench's generator left there."""
+
+
+def facts(folder: Path) -> list[dict[str, Any]]:
+    """Return the facts of a user's phone as arguments of `facts.add`; each cites its item.
+
+    A fact without an end lasts a second. Items without a time or a name, of which there are some,
+    have no facts.
+    """
+    owner = _read(folder / "persona.json")["name"]
+    found = []
+    for kind, tell in FACTS.items():
+        path = folder / "phone_data" / f"{kind}.json"
+        for item in _read(path) if path.exists() else ():
+            try:
+                told = list(tell(item, owner))
+            except (KeyError, ValueError):
+                continue
+            for subject, predicate, object, start, end in told:
+                last = start + SECOND if end is None else max(end, start + timedelta.resolution)
+                found.append(
+                    {
+                        "subject": subject,
+                        "predicate": predicate,
+                        "object": object,
+                        "valid": (start, last),
+                        "evidence": [f"{kind}:{item['phone_id']}"],
+                    }
+                )
+    return found
+
+
+def _name(item: Item, field: str) -> str:
+    """Return a name in one line. Raises `KeyError` if it is empty."""
+    if not (name := " ".join(str(item[field]).split())):
+        raise KeyError(field)
+    return name
+
+
+def _moment(item: Item, field: str = "datetime") -> datetime:
+    return datetime.fromisoformat(item[field]).replace(tzinfo=UTC)
+
+
+def _message_facts(item: Item, owner: str) -> Iterator[Triple]:
+    other = _name(item, "contactName")
+    is_sent = item["message_type"].lower().startswith("sen")
+    first, second = (owner, other) if is_sent else (other, owner)
+    yield first, "wrote to", second, _moment(item), None
+
+
+def _call_facts(item: Item, owner: str) -> Iterator[Triple]:
+    other = _name(item, "contactName")
+    way = str(item.get("direction", item.get("call_type"))).lower()
+    is_outgoing = way in ("1", "outgoing", "dial", "dialed", "out")
+    first, second = (owner, other) if is_outgoing else (other, owner)
+    is_answered = (item.get("call_result") or "connected").lower().startswith("connect")
+    end = _moment(item, "datetime_end") if item.get("datetime_end") else None
+    yield first, "called" if is_answered else "tried to call", second, _moment(item), end
+
+
+def _note_facts(item: Item, owner: str) -> Iterator[Triple]:
+    yield owner, "noted", _name(item, "title"), _moment(item), None
+
+
+def _calendar_facts(item: Item, owner: str) -> Iterator[Triple]:
+    start, end = _moment(item, "start_time"), _moment(item, "end_time")
+    yield owner, "planned", _name(item, "title"), start, end
+
+
+def _photo_facts(item: Item, owner: str) -> Iterator[Triple]:
+    at, place = _moment(item), item["location"] or {}
+    where = " ".join((place.get("poi") or place.get("city") or "").split())
+    if where:
+        yield owner, "took a photo at", where, at, None
+        faces = item["faceRecognition"] if isinstance(item["faceRecognition"], list) else []
+        for face in dict.fromkeys(" ".join(str(face).split()) for face in faces):
+            if 0 < len(face) <= LONGEST_FACE:
+                yield face, "was photographed at", where, at, None
+
+
+def _push_facts(item: Item, owner: str) -> Iterator[Triple]:
+    yield _name(item, "source"), "notified", _name(item, "title"), _moment(item), None
+
+
+FACTS: dict[str, Callable[[Item, str], Iterator[Triple]]] = {
+    "sms": _message_facts,
+    "call": _call_facts,
+    "note": _note_facts,
+    "calendar": _calendar_facts,
+    "photo": _photo_facts,
+    "push": _push_facts,
+}
+"""Kind of item -> the function that yields its facts, for the owner of that name."""

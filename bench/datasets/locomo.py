@@ -2,8 +2,9 @@
 
 A conversation is a bank, and each of its sessions is a document. Questions are asked when it has
 ended. Category 5 ("adversarial") names the wrong person: it has evidence, but no answer. A
-question's ``evidence`` names turns by their ``dia_id``. The turns are read by
-`recollex.imports.locomo`.
+question's ``evidence`` names turns by their ``dia_id``: ``D8:6`` is the sixth turn of session 8.
+LoCoMo gives no time zone and no time for a turn, so the time of a session is read as UTC, and its
+turns are one second apart, in order.
 
 From github.com/snap-research/locomo, ``data/locomo10.json``; SHA-256
 79fa87e90f04081343b8c8debecb80a9a6842b76a7aa537dc9fdf651ea698ff4.
@@ -12,18 +13,18 @@ From github.com/snap-research/locomo, ``data/locomo10.json``; SHA-256
 import json
 import re
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from bench.datasets.bank import Bank, Query, Turn
-from recollex.imports import locomo
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 """LoCoMo's numbers for the kinds of question."""
 
 DEVELOPMENT = 5  # conversations, the first ones
 
+_SESSION = re.compile(r"session_(\d+)")
 _TURN_ID = re.compile(r"D:?(\d+):(\d+)(?:\s*-\s*(?:D?(\d+):)?(\d+))?")
 
 
@@ -39,10 +40,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One conversation: its turns in time order and the questions that have evidence."""
+    """One conversation and its questions that have evidence.
+
+    turns: in time order, each as `Agent.retain_dialogue` takes it.
+    """
 
     id: str
-    turns: tuple[locomo.Turn, ...]
+    turns: tuple[Turn, ...]
     questions: tuple[Question, ...]
 
 
@@ -68,18 +72,13 @@ class Observation:
 
 def load(data: Path) -> list[Bank]:
     """Return one bank for each conversation, in the file's order."""
-    path = _file(data)
-    raw = json.loads(path.read_text(encoding="utf-8"))
-    return [
-        _bank(conversation, item["qa"], number)
-        for number, (conversation, item) in enumerate(zip(locomo.load(path), raw, strict=True))
-    ]
+    return [_bank(item, number) for number, item in enumerate(_items(data))]
 
 
 def observations(data: Path) -> dict[str, list[Observation]]:
     """Return the facts of each conversation, by its name, in session order."""
     found: dict[str, list[Observation]] = {}
-    for item in json.loads(_file(data).read_text(encoding="utf-8")):
+    for item in _items(data):
         facts = found.setdefault(str(item["sample_id"]), [])
         sessions = {int(name.split("_")[1]): said for name, said in item["observation"].items()}
         for number in sorted(sessions):
@@ -96,16 +95,36 @@ def conversations(data: Path) -> list[Conversation]:
 
     Questions without evidence, and evidence that names no turn of its conversation, are left out.
     """
-    path = _file(data)
-    items = json.loads(path.read_text(encoding="utf-8"))
-    return [
-        Conversation(told.id, told.turns, _questions(told, item["qa"]))
-        for told, item in zip(locomo.load(path), items, strict=True)
-    ]
+    found = []
+    for item in _items(data):
+        turns = tuple(_turns(item["conversation"]))
+        known = {turn["id"] for turn in turns}
+        found.append(Conversation(item["sample_id"], turns, _questions(known, item["qa"])))
+    return found
 
 
-def _questions(told: locomo.Conversation, asked: list[dict[str, Any]]) -> tuple[Question, ...]:
-    known = {turn["id"] for turn in told.turns}
+def _turns(sessions: dict[str, Any]) -> list[Turn]:
+    """Return the turns of every session that was held, in session order."""
+    turns: list[Turn] = []
+    numbers = sorted(int(match[1]) for name in sessions if (match := _SESSION.fullmatch(name)))
+    for number in numbers:
+        written = sessions[f"session_{number}_date_time"].strip()
+        start = datetime.strptime(written, "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        for second, said in enumerate(sessions[f"session_{number}"]):
+            turn = Turn(
+                id=said["dia_id"],
+                speaker=said["speaker"],
+                text=said["text"],
+                at=start + timedelta(seconds=second),
+            )
+            if said.get("blip_caption"):
+                turn["caption"] = said["blip_caption"]
+            turns.append(turn)
+    return turns
+
+
+def _questions(known: set[str], asked: list[dict[str, Any]]) -> tuple[Question, ...]:
+    """Return the questions with evidence; ``known``: the ids of the turns."""
     questions = []
     for raw in asked:
         evidence = tuple(id for id in evidence_ids(raw.get("evidence", [])) if id in known)
@@ -136,37 +155,29 @@ def evidence_ids(written: list[str]) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _file(data: Path) -> Path:
-    return data / "locomo" / "locomo10.json"
+def _items(data: Path) -> list[dict[str, Any]]:
+    """Return the conversations as the file has them."""
+    items: list[dict[str, Any]] = json.loads((data / "locomo" / "locomo10.json").read_text("utf-8"))
+    return items
 
 
-def _bank(conversation: locomo.Conversation, questions: list[dict[str, object]], n: int) -> Bank:
-    turns = []
-    for said in conversation.turns:
-        turn = Turn(
-            id=said["id"],
-            text=said["text"],
-            document=said["id"].split(":")[0],
-            at=said["at"],
-            speaker=said["speaker"],
-        )
-        if "caption" in said:
-            turn["caption"] = said["caption"]
-        turns.append(turn)
+def _bank(item: dict[str, Any], n: int) -> Bank:
+    name = item["sample_id"]
+    turns = _turns(item["conversation"])
+    for turn in turns:
+        turn["document"] = turn["id"].split(":")[0]
     known = {turn["id"] for turn in turns}
     asked_at = turns[-1]["at"] + timedelta(minutes=1)
     queries, notes = [], {"without evidence": 0, "evidence naming no turn": 0}
-    for place, question in enumerate(questions):
-        written = question.get("evidence", [])
-        assert isinstance(written, list)
-        named = evidence_ids(written)
+    for place, question in enumerate(item["qa"]):
+        named = evidence_ids(question.get("evidence", []))
         evidence = frozenset(named) & known
         notes["evidence naming no turn"] += len(named) - len(evidence)
         notes["without evidence"] += not evidence
         number = int(str(question["category"]))
         queries.append(
             Query(
-                f"{conversation.id}/{place}",
+                f"{name}/{place}",
                 str(question["question"]),
                 evidence,
                 CATEGORIES[number],
@@ -178,4 +189,4 @@ def _bank(conversation: locomo.Conversation, questions: list[dict[str, object]],
             )
         )
     agent = " and ".join(dict.fromkeys(turn["speaker"] for turn in turns))
-    return Bank("locomo", conversation.id, agent, tuple(turns), tuple(queries), "turn", notes)
+    return Bank("locomo", name, agent, tuple(turns), tuple(queries), "turn", notes)

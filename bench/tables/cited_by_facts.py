@@ -19,10 +19,9 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import recollex
-from bench.datasets import load
+from bench.datasets import lifebench, load
 from bench.datasets.bank import Query, Split
 from bench.datasets.locomo import observations
-from bench.episodic import HashedWords
 from bench.lib.kept_vectors import KeptVectors
 from bench.tables import facts_beside
 from bench.tables.lib.evaluation import NO_LIMIT, asked, open_store
@@ -35,7 +34,6 @@ FIRST, BATCH = 10, 2_000
 ADDED = {"lifebench": 0.03, "locomo": 0.02}
 """Set -> what facts must add to R@10 on its report half."""
 SPLITS: tuple[Split, ...] = ("dev", "report")
-KINDS = {"agent_chat": "agentchat"}
 Shares: TypeAlias = dict[float, list[float]]
 """Weight -> the share of each question's evidence that is in the first ten."""
 SHIPPED = Contextual().cited
@@ -57,9 +55,7 @@ def main() -> None:
                     if name == "locomo":
                         facts_beside.record(agent, said[bank.name])
                     else:
-                        known = {turn["id"] for turn in bank.turns}
-                        phone = given.data / "lifebench" / bank.name / "phone_data"
-                        record(agent, of_phone(phone, known))
+                        record(agent, lifebench.facts(given.data / "lifebench" / bank.name))
                     recorded = True
                 if query.evidence:
                     for weight, share in shares(agent, query, embedder).items():
@@ -73,35 +69,12 @@ def main() -> None:
             sys.exit(f"facts add {added:.3f} on the report half of {name}, less than {least}")
 
 
-def of_phone(folder: Any, known: set[str]) -> list[dict[str, Any]]:
-    """Return the facts of a phone as arguments of `facts.add`; they cite items of the bench."""
-    with (
-        tempfile.TemporaryDirectory() as other,
-        recollex.open(other, embedder=HashedWords()) as phones,
-    ):
-        phone = phones.agent("phone")
-        recollex.ingest(phone, folder)
-        found = []
-        for fact in phone.facts.find(limit=None):
-            evidence = [id for id in map(item, fact.evidence) if id in known]
-            if evidence:  # contacts are no items of the bench
-                said = {"subject": fact.subject, "predicate": fact.predicate, "object": fact.object}
-                found.append(said | {"valid": fact.valid, "evidence": evidence, "embed": False})
-        return found
-
-
-def item(id: str) -> str:
-    """Return the id of the bench for one of the importer: owner/kind/number."""
-    _, kind, number = id.split("/")[:3]
-    return f"{KINDS.get(kind, kind)}:{number}"
-
-
 def record(agent: recollex.Agent, facts: list[dict[str, Any]]) -> None:
     """Record facts on the evidence of the items that they were made of."""
     for first in range(0, len(facts), BATCH):
         with agent.transaction(by="bench", why="imported") as tx:
             for fact in facts[first : first + BATCH]:
-                tx.facts.add(**fact)
+                tx.facts.add(**fact, embed=False)
 
 
 def shares(agent: recollex.Agent, query: Query, embedder: KeptVectors) -> dict[float, float]:

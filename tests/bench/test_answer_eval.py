@@ -26,9 +26,9 @@ from bench.lib.answer_metrics import (
     token_f1,
 )
 from tests.bench.dataset_files import write
+from tests.bench.locomo_conversation import CONVERSATION
 from tests.bench.test_answer_sets import complex_item, time_item
 from tests.bindings.word_vectors import WordVectors
-from tests.locomo_conversation import CONVERSATION
 from tests.scripted_llm import Scripted, Step, error, scripted
 
 needs_llm = pytest.mark.skipif(

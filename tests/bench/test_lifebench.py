@@ -134,3 +134,38 @@ def test_lifebench_tells_every_item(tmp_path: Path) -> None:
         "evidence not on the phone": 1,
         "without evidence": 1,
     }
+
+
+def test_facts_are_read_from_items_that_have_a_time_and_a_name(tmp_path: Path) -> None:
+    write(tmp_path / "persona.json", {"name": "Ann"})
+    nameless = PHONE["sms"][0] | {"contactName": " ", "phone_id": 98}
+    timeless = PHONE["sms"][0] | {"datetime": "soon", "phone_id": 99}
+    faces = {"faceRecognition": ["Bo", "Bo", "x" * 99], "phone_id": 97}
+    phone = PHONE | {
+        "sms": [*PHONE["sms"], nameless, timeless],
+        "photo": [*PHONE["photo"], PHONE["photo"][0] | faces],
+    }
+    for kind, items in phone.items():
+        write(tmp_path / "phone_data" / f"{kind}.json", items)
+    found = lifebench.facts(tmp_path)
+    said = [
+        (each["subject"], each["predicate"], each["object"], *each["evidence"]) for each in found
+    ]
+    assert said == [
+        ("Ann", "wrote to", "Bo", "sms:0"),
+        ("Ann", "wrote to", "Bo", "sms:0"),
+        ("Bo", "called", "Ann", "call:1"),
+        ("Ann", "called", "Cy", "call:2"),
+        ("Ann", "noted", "List", "note:3"),
+        ("Ann", "planned", "Dinner", "calendar:4"),
+        ("Ann", "took a photo at", "Park", "photo:6"),
+        ("Bo", "was photographed at", "Park", "photo:6"),
+        ("Ann", "took a photo at", "Park", "photo:97"),
+        ("Bo", "was photographed at", "Park", "photo:97"),
+        ("Sky", "notified", "Rain", "push:5"),
+    ]
+    assert found[0]["valid"] == (
+        datetime(2025, 2, 1, 10, tzinfo=UTC),
+        datetime(2025, 2, 1, 10, 0, 1, tzinfo=UTC),
+    )
+    assert found[2]["valid"][1] == datetime(2025, 1, 31, 9, 12, 10, tzinfo=UTC)

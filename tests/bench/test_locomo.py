@@ -1,11 +1,12 @@
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from bench.datasets import locomo
-from tests.locomo_conversation import CONVERSATION
+from tests.bench.locomo_conversation import CONVERSATION
 
 TINY = [
     {
@@ -28,6 +29,20 @@ def data(tmp_path: Path) -> Path:
     path.parent.mkdir()
     path.write_text(json.dumps(TINY), "utf-8")
     return tmp_path
+
+
+def test_turns_are_in_time_order_with_captions(data: Path) -> None:
+    (conversation,) = locomo.conversations(data)
+    assert [turn["id"] for turn in conversation.turns] == ["D1:1", "D1:2", "D2:1", "D10:1"]
+    assert conversation.turns[0] == {
+        "id": "D1:1",
+        "speaker": "Ann",
+        "text": "Look!",
+        "at": datetime(2023, 2, 8, 13, 56, tzinfo=UTC),
+        "caption": "a red kite",
+    }
+    assert conversation.turns[1]["at"] == datetime(2023, 2, 8, 13, 56, 1, tzinfo=UTC)
+    assert conversation.turns[2]["at"] == datetime(2023, 3, 1, 0, 5, tzinfo=UTC)
 
 
 def test_questions_keep_the_evidence_that_exists(data: Path) -> None:

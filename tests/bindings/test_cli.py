@@ -169,19 +169,6 @@ def test_an_export_is_ingested_whole(shell: Shell, store: str) -> None:
     assert shell("export", "copy")[1] == again
 
 
-def test_locomo_makes_an_agent_of_each_conversation(shell: Shell, tmp_path: Path) -> None:
-    turns = [{"speaker": "Ann", "dia_id": "D1:1", "text": "I moved to Lisbon."}]
-    talk = {"session_1_date_time": "1:56 pm on 8 May, 2023", "session_1": turns}
-    data = [{"sample_id": f"conv-{n}", "conversation": talk, "qa": []} for n in (1, 2)]
-    (tmp_path / "l.json").write_text(json.dumps(data), "utf-8")
-    assert shell("ingest", "memory", "l.json", "--format", "locomo")[0] == 0
-    listed = [line.split()[0] for line in shell("agents", "memory")[1].splitlines()]
-    assert listed == ["conv-1", "conv-2"]
-    assert shell("ingest", "one", "l.json", "--format", "locomo", "--agent", "all")[0] == 0
-    lines = [json.loads(line) for line in shell("export", "one", "--agent", "all")[1].splitlines()]
-    assert [line["id"] for line in lines] == ["conv-1/D1:1", "conv-2/D1:1"]
-
-
 def test_verify_and_checkpoint(shell: Shell, store: str) -> None:
     assert shell("checkpoint", store)[0] == 0
     code, out, _ = shell("verify", store)

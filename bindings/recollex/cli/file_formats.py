@@ -3,8 +3,8 @@
 JSONL = """
 formats, found by the content: JSON lines (jsonl), or a list of their objects (json); ChatGPT's
 conversations.json (chatgpt); LangChain's histories (langchain); memories of mem0 (mem0); Letta's
-agent files (letta); LoCoMo (locomo); tables with a column of texts (csv, parquet). With facts:
-subject, predicate and object with times (triples), calendars (ics), LifeBench's phones (lifebench).
+agent files (letta); tables with a column of texts (csv, parquet). With facts: subject, predicate
+and object with times (triples), calendars (ics).
 What is left out is counted. Reading a file again stores nothing twice.
 
 each line of jsonl is an object, a memory or a turn of talk:

@@ -5,11 +5,10 @@ from recollex.cli.filter_options import add_filters
 from recollex.cli.parser import Parser
 
 _FORMATS = [
-    *("jsonl", "chatgpt", "claude", "json", "langchain", "letta", "locomo", "mem0"),
+    *("jsonl", "chatgpt", "claude", "json", "langchain", "letta", "mem0"),
     *("csv", "parquet", "mbox", "slack", "markdown", "pdf"),
-    *("triples", "ics", "lifebench", "zep"),
+    *("triples", "ics", "zep"),
 ]
-_INGEST_AGENT = "whose memory (default; with locomo, an agent per conversation)"
 
 
 def demo(parser: Parser) -> None:
@@ -46,7 +45,7 @@ def ingest(parser: Parser) -> None:
     add = parser.add_argument
     add_store(parser)
     add("file", help="the file to read; - is standard input")
-    add("--agent", metavar="NAME", help=_INGEST_AGENT)
+    add_agent(parser)
     add(
         "--format",
         choices=_FORMATS,

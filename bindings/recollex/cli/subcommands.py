@@ -74,7 +74,6 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
             "ingest memory/ conversations.json --agent alice",
             "ingest memory/ notes/",
             "ingest memory/ mails.csv --zone Europe/Paris",
-            "ingest memory/ locomo10.json --format locomo",
             "export memory/ | recollex ingest copy/ - --recorded",
         ],
         options.ingest,

@@ -84,12 +84,11 @@ def ingest(
     file: its path, or an open stream of text. format: "jsonl" (a JSON object a line), "json" (a
     list of such objects), "chatgpt", "claude" and "slack" (their exports: the archive, its folder,
     or for the first two `conversations.json`), "langchain" (`messages_to_dict`), "mem0"
-    (`get_all`), "letta" (an agent file), "locomo", "csv", "parquet" (needs
+    (`get_all`), "letta" (an agent file), "csv", "parquet" (needs
     ``pip install 'recollex[parquet]'``), "mbox", "markdown" (a file, a folder, an agent's memory
     folder; needs ``recollex[markdown]``) or "pdf" (needs ``recollex[pdf]``); with facts: "triples"
     (subject, predicate, object and their time, as JSON lines or CSV), "zep" (episodes, nodes and
-    edges), "ics" (a calendar; needs ``recollex[calendar]``) and "lifebench" (records of a phone).
-    None finds it by the content.
+    edges) and "ics" (a calendar; needs ``recollex[calendar]``). None finds it by the content.
 
     Times, roles, speakers and ids are kept. A memory without an id gets one that is made of its
     place or its values, except in JSON lines; so reading the file again adds nothing. document_id:
@@ -121,7 +120,7 @@ def ingest(
     with errors_of(str(file) if isinstance(file, str | os.PathLike) else "the stream"):
         opened = open_source(file, format, zone, document_id, recorded, stamped)
         try:
-            return store_source(agent, opened, opened.lines, stamp, batch, facts, embed_facts)
+            return store_source(agent, opened, stamp, batch, facts, embed_facts)
         finally:
             opened.close()
 
@@ -129,13 +128,12 @@ def ingest(
 def store_source(
     agent: Agent,
     source: Source,
-    lines: Iterator[Line],
     stamp: dict[str, Any],
     batch: int | None = None,
     facts: bool = False,
     embed_facts: bool = True,
 ) -> Ingestion:
-    """Retain lines of a source, with a progress bar on a terminal; see `ingest`."""
+    """Retain what a source holds, with a progress bar on a terminal; see `ingest`."""
     if batch is None:
         batch = EPISODES if source.episodes is not None else LINES
     check_count(batch, "batch", 1, MAX_BATCH)
@@ -145,7 +143,7 @@ def store_source(
             episodes = ([_plain(each) for each in episode] for episode in episodes)
         return store_episodes(agent, source, episodes, stamp, batch)
     done = Ingestion(source.format, columns=source.reading.columns)
-    lines = admitted(agent, lines, source.reading.left_out)
+    lines = admitted(agent, source.lines, source.reading.left_out)
     first = next(lines, None)  # an error in the first line makes no store
     if first is not None:
         counts = agent.stats()

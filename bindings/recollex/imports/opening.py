@@ -5,16 +5,13 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TextIO
 
-from recollex.api.foreign_files import check_inside, check_regular
-from recollex.imports import lifebench
+from recollex.api.foreign_files import check_regular
 from recollex.imports.places import PLACES, conversations, inside, place_of
 from recollex.imports.reading import Reading
 from recollex.imports.source import Source, Way
 from recollex.imports.text_source import JSON, TEXTS, WITH_FACTS, of_content, of_text
 from recollex_engine.errors import InputError
 
-_LOCOMO = "locomo10.json"
-"""The file of a folder of LoCoMo, as it is published."""
 File = str | os.PathLike[str] | TextIO
 FORMATS = (*(name for name in TEXTS if name not in WITH_FACTS), *PLACES, *WITH_FACTS)
 
@@ -46,11 +43,6 @@ def open_source(
 
 def _of_path(path: Path, format: str | None, way: Way) -> Source:
     reading = way.reading
-    if path.is_dir() and format in (None, "lifebench") and lifebench.folder_of(path) is not None:
-        return way.of_entries("lifebench", lifebench.read_folder(path, reading, way.zone))
-    if path.is_dir() and (path / _LOCOMO).exists():
-        path /= _LOCOMO
-        check_inside(path)
     root = inside(path)
     if root.is_dir() and (format is None or format in JSON):
         content = conversations(root)

@@ -86,4 +86,4 @@ def place_of(path: Path, root: Any, format: str | None) -> str | None:
 
 
 _KNOWN = "known are exports of ChatGPT, Claude and Slack"
-_FOLDERS = "files of Markdown or PDF, a folder with locomo10.json, records of a phone"
+_FOLDERS = "files of Markdown or PDF"

@@ -14,8 +14,6 @@ from recollex.imports import (
     csv_file,
     langchain,
     letta,
-    lifebench,
-    locomo,
     markdown,
     mem0,
     triples,
@@ -47,14 +45,12 @@ def _are_objects(content: Any) -> bool:
 
 
 ENTRIES: dict[str, tuple[Matches, Callable[[Any, Reading, tzinfo], Iterator[list[Operation]]]]] = {
-    "lifebench": (lifebench.matches, lifebench.read),
     "zep": (zep.matches, zep.read),
 }
 """Format -> whether a JSON document is of it, and its reader of entries with facts."""
 JSON: dict[str, tuple[Matches, Callable[[Any, Reading], Iterator[Object]]]] = {
     "chatgpt": (chatgpt.matches, chatgpt.read),
     "claude": (claude.matches, claude.read),
-    "locomo": (locomo.matches, locomo.read),
     "langchain": (langchain.matches, langchain.read),
     "mem0": (mem0.matches, mem0.read),
     "letta": (letta.matches, letta.read),

@@ -147,19 +147,6 @@ def _letta_agent(path: Path, count: int) -> None:
     _json(path, {"agents": [agent], "blocks": blocks, "created_at": at(0).isoformat()})
 
 
-def _locomo(path: Path, count: int) -> None:
-    sessions: dict[str, Any] = {}
-    for number, first in enumerate(range(0, count, 50), 1):
-        moment = at(first)
-        said = f"{moment:%I:%M %p} on {moment.day} {moment:%B, %Y}"
-        sessions[f"session_{number}_date_time"] = said
-        sessions[f"session_{number}"] = [
-            {"dia_id": f"D{number}:{n}", "speaker": _PEOPLE[n % 2], "text": text(n)}
-            for n in range(first, min(first + 50, count))
-        ]
-    _json(path, [{"sample_id": "conv-1", "conversation": sessions}])
-
-
 def _mem0(path: Path, count: int) -> None:
     results = [
         {"id": f"m{n}", "memory": text(n), "created_at": at(n).isoformat(), "user_id": "ann"}
@@ -253,15 +240,6 @@ def _ics(path: Path, count: int) -> None:
     path.write_text(head + "".join(entries) + "END:VCALENDAR\r\n", "utf-8", newline="")
 
 
-def _lifebench(path: Path, count: int) -> None:
-    records = [
-        {"type": "note", "phone_id": n, "title": f"Note {n}", "content": text(n),
-         "datetime": f"{at(n):%Y-%m-%d %H:%M:%S}"}
-        for n in range(count)
-    ]  # fmt: skip
-    _json(path, records)
-
-
 def _zep(path: Path, count: int) -> None:
     episodes = [
         {"uuid": f"e{n}", "group_id": "g", "source": "message", "valid_at": at(n).isoformat(),
@@ -290,7 +268,6 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path, int], None]]] = {
     "langchain": ("langchain", "a.json", _langchain),
     "letta": ("letta", "a.json", _letta),
     "letta's agent": ("letta", "a.json", _letta_agent),
-    "locomo": ("locomo", "a.json", _locomo),
     "mem0": ("mem0", "a.json", _mem0),
     "csv": ("csv", "a.csv", _csv),
     "parquet": ("parquet", "a.parquet", _parquet),
@@ -301,7 +278,6 @@ SAMPLES: dict[str, tuple[str, str, Callable[[Path, int], None]]] = {
     "pdf": ("pdf", "a.pdf", _pdf),
     "triples": ("triples", "a.jsonl", _triples),
     "ics": ("ics", "a.ics", _ics),
-    "lifebench": ("lifebench", "a.json", _lifebench),
     "zep": ("zep", "a.json", _zep),
 }
 """What is written -> the format that is found, the name of the file or folder, what writes it."""

@@ -1,9 +1,8 @@
-"""Files of facts: dated triples, calendars, records of a phone; the fixture reads each twice."""
+"""Files of facts: dated triples and calendars; the fixture reads each twice."""
 
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -150,82 +149,6 @@ def test_a_calendar_without_icalendar_says_what_to_install(
     monkeypatch.setattr("recollex.imports.calendar_file.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'recollex\[calendar\]'"):
         recollex.ingest(agent, tmp_path / "work.ics")
-
-
-PHONE: dict[str, list[dict[str, Any]]] = {
-    "contact": [{"name": "Ben", "relation": "Brother", "nickname": "Benny", "idNumber": "42",
-                 "phone_id": "1"}],
-    "sms": [{"type": "sms", "message_content": "On my way.", "contactName": "Ben",
-             "datetime": "2025-01-01 08:20:15", "message_type": "Send", "phone_id": 0},
-            {"type": "sms", "message_content": "Ok.", "contactName": "Ben",
-             "datetime": "soon", "message_type": "Receive", "phone_id": 1}],
-    "call": [{"type": "call", "contactName": "Ben", "datetime": "2025-01-01 13:30:00",
-              "datetime_end": "2025-01-01 13:45:20", "direction": 0, "call_result": "Connected",
-              "phone_id": 0}],
-    "note": [{"type": "note", "title": "Coffee", "content": "92 degrees.",
-              "datetime": "2025-01-02 20:15:00", "phone_id": 0}],
-    "calendar": [{"type": "calendar", "title": "Dentist", "description": "Bring the card.",
-                  "start_time": "2025-01-03 09:00:00", "end_time": "2025-01-03 10:00:00",
-                  "datetime": "2025-01-01 09:45:00", "phone_id": 0}],
-    "photo": [{"type": "photo", "caption": "Mist over the pavilion.",
-               "datetime": "2025-01-04 06:30:25", "location": {"poi": "Pavilion"},
-               "faceRecognition": ["Ann", "Ben", "x" * 99], "phone_id": 0}],
-    "push": [{"type": "push", "title": "Playlist", "content": "New songs.", "source": "Music",
-              "datetime": "2025-01-05 06:00:00", "phone_id": 0}],
-}  # fmt: skip
-
-
-def test_the_records_of_a_phone(agent: recollex.Agent, tmp_path: Path) -> None:
-    folder = tmp_path / "ann" / "phone_data"
-    folder.mkdir(parents=True)
-    (tmp_path / "ann" / "persona.json").write_text('{"name": "Ann"}', "utf-8")
-    for kind, records in PHONE.items():
-        (folder / f"{kind}.json").write_text(json.dumps(records), "utf-8")
-    done = recollex.ingest(agent, tmp_path / "ann")
-    assert (done.format, done.read, done.stored, done.facts, done.events) == (
-        "lifebench",
-        7,
-        7,
-        10,
-        1,
-    )
-    assert done.left_out == {"sms without a time or a name": 1, "face that is no name": 1}
-    said = [(fact.subject, fact.predicate, fact.object) for fact in agent.facts.find()]
-    assert said == [
-        ("Ben", "is brother of", "Ann"),
-        ("Ben", "is called", "Benny"),
-        ("Ann", "wrote to", "Ben"),
-        ("Ben", "called", "Ann"),
-        ("Ann", "noted", "Coffee"),
-        ("Ann", "planned", "Dentist"),
-        ("Ann", "took a photo at", "Pavilion"),
-        ("Ann", "was photographed at", "Pavilion"),
-        ("Ben", "was photographed at", "Pavilion"),
-        ("Music", "notified", "Playlist"),
-    ]
-    (call,) = agent.facts.find(predicate="called")
-    assert call.valid == (utc(2025, 1, 1, 13, 30), utc(2025, 1, 1, 13, 45, 20))
-    assert agent.get(call.evidence[0]).text == "Ben called Ann (connected)."
-    (dentist,) = agent.events.find()
-    assert (dentist.summary, dentist.status) == ("Dentist", "planned")
-    assert "42" not in "".join(memory.text for memory in agent.list())
-    again = recollex.ingest(agent, tmp_path / "ann")
-    assert (again.stored, again.facts, again.events, again.read) == (0, 0, 0, 7)
-
-
-def test_one_list_of_records_belongs_to_its_document(agent: recollex.Agent, ingest: Ingest) -> None:
-    done = ingest(PHONE["call"], "calls.json", document_id="Ann", source="tool")
-    assert (done.format, done.facts) == ("lifebench", 1)
-    (memory,) = agent.list()
-    assert (memory.document_id, memory.source, memory.trust) == ("Ann", "tool", "tool")
-    assert agent.facts.find()[0].trust == "tool"
-
-
-def test_records_with_one_number_are_both_kept(agent: recollex.Agent, ingest: Ingest) -> None:
-    sms = PHONE["sms"][0]
-    done = ingest([sms, sms | {"message_content": "Late."}], "sms.json", document_id="Ann")
-    assert (done.stored, done.facts) == (2, 2)
-    assert [memory.id for memory in agent.list()] == ["Ann/sms/0", "Ann/sms/0/2"]
 
 
 def test_the_command_says_how_many_facts(

@@ -1,4 +1,4 @@
-"""A conversation as LoCoMo's file has it: the input of the tests of both of its readers."""
+"""A conversation as LoCoMo's file has it: as tests give it to its readers."""
 
 CONVERSATION = {
     "speaker_a": "Ann",
