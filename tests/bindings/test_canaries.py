@@ -136,7 +136,6 @@ def of_the_caller(agent: recollex.Agent) -> None:
     agent.facts.split("Zqcanary Two", why="Zqcanary is two")
     agent.events.consolidate()
     agent.set_retention([Retention(age=timedelta(days=9999))], by="ben", why="Zqcanary")
-    agent.recount("wordpiece", by="ben", why="Zqcanary")
 
 
 def payloads(agent: recollex.Agent) -> list[tuple[str, dict[str, Any]]]:

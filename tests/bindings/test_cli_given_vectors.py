@@ -49,7 +49,6 @@ WORKS = {
     "checkpoint": "checkpoint memory",
     "consolidate": "consolidate memory --preview",
     "undo": "undo memory 3",
-    "recount": "recount memory --counter wordpiece",
     "delete-agent": "delete-agent memory default --yes",
 }
 LINE = {"id": "new", "text": "Ben has a dog.", "embedding": [1.0] * 8}

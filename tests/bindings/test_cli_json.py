@@ -55,7 +55,6 @@ PRINTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "verify": ("verify memory", lambda said: said["operations"] == 2),
     "doctor": ("doctor memory", lambda said: [each["ok"] for each in said] == [True, True]),
     "checkpoint": ("checkpoint memory", lambda said: said == {"passages": 1}),
-    "recount": ("recount memory --counter wordpiece", lambda said: said["counter"] == "wordpiece"),
     "reembed": ("reembed memory --model all-MiniLM-L6-v2", lambda said: said["passages"] == 1),
     "models": ("models verify", lambda said: "fingerprint" in str(said)),
     "key": ("key memory.key", lambda said: said == {"file": "memory.key"}),

@@ -261,13 +261,3 @@ def test_a_dict_in_place_of_a_text_names_text(tmp_path: Path) -> None:
         turn = {"speaker": "Ann", "content": "Tea at four.", "at": "2024-05-01T16:00:00Z"}
         (id,) = agent.retain_dialogue([turn], document_id="d")
         assert agent.get(id).text == "Ann: Tea at four."
-
-
-def test_a_recount_by_the_counter_of_now_says_that_nothing_changed(
-    shell: Shell, store: str
-) -> None:
-    counter = json.loads(shell("stats", store, "--json")[1])["token_counter"]
-    assert shell("recount", store, "--counter", counter) == (
-        0, f"default: nothing to count, all is counted by {counter}\n", "",
-    )  # fmt: skip
-    assert json.loads(shell("recount", store, "--counter", counter, "--json")[1])["memories"] == 0

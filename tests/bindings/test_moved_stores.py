@@ -80,7 +80,6 @@ OF_CALL: dict[str, dict[str, Any]] = {
     "Agent.archive": {"id": "m1"},
     "Agent.erase": {"id": "m2"},
     "Agent.forget": {"id": "m3"},
-    "Agent.recount": {"counter": "wordpiece"},
     "Events.get": {"id": "e0"},
     "Events.history": {"id": "e0"},
     "Events.link": {"source": "e0", "relation": "causes", "target": "e1"},

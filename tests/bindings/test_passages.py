@@ -80,7 +80,7 @@ def check_recall(recall, budget, text):
     check(memory, text)
     assert 0.6 * budget <= recall.tokens <= budget
     assert recall.tokens == line_tokens(recall)
-    counter = open_counter(None if recall.token_counter == "cl100k_base" else len)
+    counter = open_counter(len, recall.token_counter)
     if recall.token_counter == "cl100k_base":
         assert counter.count(memory.text) <= memory.tokens
     if budget >= 1000:

@@ -79,8 +79,41 @@ def test_an_agent_of_a_vocabulary_that_is_missing_here_warns_when_it_is_written(
         assert agent.stats().token_counter == "cl100k_base"
 
 
+def test_an_export_is_counted_by_the_counter_of_the_agent_that_imports_it(tmp_path, vocabulary):
+    vocabulary(None)
+    with opened(tmp_path / "s") as store, pytest.warns(UserWarning, match=TOLD):
+        store.agent("a").retain(TEXT)
+    vocabulary(bytes_as_tokens())
+    with opened(tmp_path / "s") as store:
+        recollex.export_memories(store.agent("a"), tmp_path / "a.jsonl")
+        recollex.import_memories(store.agent("b"), tmp_path / "a.jsonl")
+        (memory,) = store.agent("b").list()
+        assert (memory.tokens, store.agent("b").stats().token_counter) == (16, "cl100k_base")
+
+
+def test_a_first_write_is_counted_anew_if_another_process_made_the_agent(
+    tmp_path, vocabulary, monkeypatch
+):
+    embed, made = WordVectors.embed, []
+
+    def made_meanwhile(self, texts, threads=1, progress=None):
+        if not made:
+            made.append(1)
+            vocabulary(None)
+            with opened(tmp_path) as other, pytest.warns(UserWarning, match=TOLD):
+                other.agent("a").retain("Bob likes tea.")
+        return embed(self, texts)
+
+    vocabulary(bytes_as_tokens())
+    with opened(tmp_path) as store:
+        monkeypatch.setattr(WordVectors, "embed", made_meanwhile)
+        store.agent("a").retain(TEXT)
+        assert store.agent("a").stats().token_counter == "wordpiece"
+        assert [memory.tokens for memory in store.agent("a").list()] == [3, 3]
+
+
 def test_the_costliest_date_of_cl100k_base_is_the_known_one():
     if not token_counter._on_disk():
         pytest.skip("no cl100k_base vocabulary; TIKTOKEN_CACHE_DIR names a folder that holds it")
-    counter = token_counter.open_counter(None)
+    counter = token_counter.open_counter(len)
     assert LineCosts(lambda: counter).date == DATES[counter.name]

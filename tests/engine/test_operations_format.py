@@ -1,4 +1,4 @@
-"""Every kind of operation as it was written on 26 November 2026, in a store and in a backup of it.
+"""Every kind of operation as it was written on 28 November 2026, in a store and in a backup of it.
 
 `data/write_operations.py` wrote both. A kind that is added later gets a store of its own.
 """

@@ -21,7 +21,6 @@ export const METHODS = {
   "head": {"group": "", "scope": "read", "positional": [], "needed": 0},
   "verify": {"group": "", "scope": "read", "positional": [], "needed": 0},
   "checkpoint": {"group": "", "scope": "write", "positional": [], "needed": 0, "idempotent": true},
-  "recount": {"group": "", "scope": "write", "positional": ["counter"], "needed": 1},
   "forget": {"group": "", "scope": "write", "positional": ["id"], "needed": 0},
   "erase": {"group": "", "scope": "write", "positional": ["id"], "needed": 0},
   "archive": {"group": "", "scope": "write", "positional": ["id"], "needed": 1},

@@ -313,24 +313,6 @@ class Agent(
         """Merge what was retained lately into the indexes now, not later in the background."""
         self.engine.writable().checkpoint()
 
-    def recount(self, counter: str, *, by: str | None = None, why: str | None = None) -> int:
-        """Give the agent another token counter: count the tokens of all memories again.
-
-        counter: "cl100k_base", which is tiktoken's, or "wordpiece", the embedding model's own. by,
-        why: who changes it and for which reason. Returns how many memories were counted, 0 if the
-        agent has this counter. The counts are recorded as one operation, which a replay repeats;
-        they hold for cuts of the past as well, as those of `reembed` do. Others may read and write
-        meanwhile. Raises `errors.ModelError` if the vocabulary of cl100k_base is not on disk.
-
-        >>> import recollex, tempfile
-        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
-        >>> id = alice.retain("Bob likes tea.")
-        >>> counted = alice.recount("wordpiece", by="ann")
-        >>> alice.stats().token_counter
-        'wordpiece'
-        """
-        return self.engine.writable().recount(counter, checked_note(by, why))
-
     def head(self) -> LogHead:
         """Return the end of the log, for `verify`: the last operation and the hash of all up to it.
 

@@ -37,7 +37,6 @@ class AgentMethods(Table):
     head: Final = Method(Agent.head, owner=True)
     verify: Final = Method(Agent.verify, cut=False, owner=True)
     checkpoint: Final = Method(Agent.checkpoint, "write")
-    recount: Final = Method(Agent.recount, "write")
     forget: Final = Method(Agent.forget, "write", grouped=True)
     erase: Final = Method(Agent.erase, "write")
     archive: Final = Method(Agent.archive, "write", grouped=True)

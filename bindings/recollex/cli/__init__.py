@@ -62,7 +62,6 @@ HOMES = {
     "verify": "recollex.cli.maintenance_commands",
     "doctor": "recollex.cli.doctor_command",
     "checkpoint": "recollex.cli.maintenance_commands",
-    "recount": "recollex.cli.maintenance_commands",
     "reembed": "recollex.cli.maintenance_commands",
     "key": "recollex.cli.maintenance_commands",
     "completion": "recollex.cli.completion",

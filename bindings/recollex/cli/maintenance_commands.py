@@ -1,4 +1,4 @@
-"""The subcommands for maintenance: head, verify, checkpoint, recount, reembed."""
+"""The subcommands for maintenance: head, verify, checkpoint, reembed."""
 
 import time
 
@@ -56,18 +56,6 @@ def checkpoint(arguments: Arguments) -> int:
         agent.checkpoint()
         said = f"{arguments.agent}: {counted(before, 'passage')} folded into the index"
         show(arguments, said, passages=before)
-        return 0
-
-
-def recount(arguments: Arguments) -> int:
-    """Give an agent another token counter."""
-    with existing_agent(arguments, write=True) as agent:
-        if agent is None:
-            return 1
-        made = agent.recount(arguments.counter, by=arguments.by, why=arguments.why)
-        held = counted(made, "memory") if made else "nothing to count, all is"
-        said = f"{arguments.agent}: {held} counted by {arguments.counter}"
-        show(arguments, said, memories=made, counter=arguments.counter)
         return 0
 
 

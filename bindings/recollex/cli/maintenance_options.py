@@ -1,4 +1,4 @@
-"""The options of the subcommands for maintenance: head, verify, checkpoint, recount, reembed."""
+"""The options of the subcommands for maintenance: head, verify, checkpoint, reembed."""
 
 from recollex.cli.counts import count
 from recollex.cli.options import add_agent, add_key_file, add_store
@@ -25,22 +25,6 @@ def checkpoint(parser: Parser) -> None:
     """Add the options of `checkpoint`."""
     add_store(parser)
     add_agent(parser)
-
-
-def recount(parser: Parser) -> None:
-    """Add the options of `recount`."""
-    add = parser.add_argument
-    add_store(parser)
-    add_agent(parser)
-    add(
-        "--counter",
-        choices=["cl100k_base", "wordpiece"],
-        default="cl100k_base",
-        metavar="NAME",
-        help="cl100k_base, which is tiktoken's (default), or wordpiece, the model's own",
-    )
-    add("--by", metavar="NAME", help="who changes it, for the log")
-    add("--why", metavar="TEXT", help="the reason, for the log")
 
 
 def reembed(parser: Parser) -> None:

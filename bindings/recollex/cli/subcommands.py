@@ -285,11 +285,6 @@ COMMANDS: dict[str, tuple[str, list[str], Adder]] = {
         ["checkpoint memory/"],
         maintenance_options.checkpoint,
     ),
-    "recount": (
-        "give an agent another token counter: count its memories again",
-        ["recount memory/ --counter cl100k_base", "recount memory/ --agent bob --by ann"],
-        maintenance_options.recount,
-    ),
     "reembed": (
         "move agents to another model: embed again what they hold",
         [

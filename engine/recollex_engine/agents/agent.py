@@ -29,14 +29,12 @@ from recollex_engine.state.access_journal import entries
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import ANALYZER_VERSION
-from recollex_engine.text.token_counter import TokenCounter
 from recollex_engine.writing.correction import find_amendment, find_correction
 from recollex_engine.writing.erasing_writer import erase_with
 from recollex_engine.writing.erasure import read_plan
 from recollex_engine.writing.erasure_plan import Counts, Erasing
 from recollex_engine.writing.plan import find_plan
 from recollex_engine.writing.recording import add_surfaces, record_operations, record_statements
-from recollex_engine.writing.recounting import count_memories, recount_with
 from recollex_engine.writing.reembedding import alone_in
 from recollex_engine.writing.retention import confirmed, to_erase
 from recollex_engine.writing.taking_away import FORGET, Choice, of_filter, of_ids
@@ -237,34 +235,6 @@ class Agent(OpenedAgent):
         with self.files:
             self._write_context(self.embedder, None).open()
         self.settled(lambda writer: writer.set_rules(rules, note))
-
-    def recount(self, counter: str, note: dict[str, str]) -> int:
-        """Count the tokens of all memories by another counter; return how many were counted.
-
-        Those recorded so far are counted while others write. 0 if the agent has that counter.
-        Raises `ModelError` if its vocabulary is not on disk, and `LockedError` while another
-        process moves the agent to another model.
-        """
-        self.files.check_writable()
-        wanted = self.counting.named(counter)
-        if not self.files.are_there:
-            with self.files:
-                self._write_context(self.embedder, None).open()
-        return self.settled(lambda writer: self._recount_once(writer, wanted, note))
-
-    def _recount_once(self, writer: Writer, counter: TokenCounter, note: dict[str, str]) -> int:
-        alone = "it computes again what belongs to the texts: wait for it"
-        with alone_in(self.folder / "REEMBED", alone):
-            columns = writer.replica.columns
-            counted = count_memories(columns, counter, 0, columns.memories)
-            with self.files.maintenance.paused(), writer.lock:
-                writer.check()
-                settings = writer.settings
-                if settings is not None and settings.counter == counter.name:
-                    return 0
-                done = recount_with(writer, counter, counted, note)
-        self.files.maintenance.after_write()
-        return done
 
     def expire(self) -> Expiry:
         """Apply the retention rules as of now; see `Expiry`. Cost: an erasure where one is due."""

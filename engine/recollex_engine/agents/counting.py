@@ -6,15 +6,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from recollex_engine.domain.prompt_lines import LineCosts
-from recollex_engine.errors import InputError
 from recollex_engine.models.given_vectors import is_of_bytes
-from recollex_engine.text.token_counter import (
-    COUNTERS,
-    ENCODING,
-    FALLBACK,
-    TokenCounter,
-    open_counter,
-)
+from recollex_engine.text.token_counter import ENCODING, TokenCounter, open_counter
 from recollex_engine.writing.store_context import StoreContext
 
 
@@ -42,14 +35,6 @@ class Counting:
                 warn()
             self._counters[wanted] = counter
         return counter
-
-    def named(self, name: str) -> TokenCounter:
-        """Return the counter of that name. Raises `ModelError` if its vocabulary is not on disk."""
-        if name not in COUNTERS:
-            raise InputError(f"counter must be {' or '.join(COUNTERS)}, got {name!r}")
-        if name == FALLBACK:
-            return self.counter(name)
-        return open_counter(None, name)
 
     def costs(self, name: str) -> LineCosts:
         """Return the tokens of a prompt's lines by the counter of that name."""

@@ -23,7 +23,7 @@ from recollex_engine.domain.schema import (
     RETAINING,
     THINK,
 )
-from recollex_engine.domain.settings import RECOUNT, REEMBED
+from recollex_engine.domain.settings import REEMBED
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower, Operation, position_before
@@ -37,7 +37,7 @@ from recollex_engine.state.word_pieces import VOCABULARY
 _AMEND = "amend"
 KINDS = (
     *("create", *RETAINING, _AMEND, *CLOSING, ERASE, EXTRACT, THINK, FORM, RETENTION),
-    *(REEMBED, RECOUNT, VOCABULARY),
+    *(REEMBED, VOCABULARY),
     *sorted(fact_applying.KINDS),
 )
 """The kinds of operation that a log may have."""

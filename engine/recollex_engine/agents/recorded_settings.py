@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from recollex_engine.agents.folder_names import agent_folder
-from recollex_engine.domain.settings import RECOUNT, REEMBED, Settings, settings_of
+from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.log.format import START
-from recollex_engine.log.reader import LogFollower, last_of_kinds
+from recollex_engine.log.reader import LogFollower, last_of_kind
 from recollex_engine.state.manifest import Manifest
 from recollex_engine.state.replica import LOG
 from recollex_engine.storage.agent_key import open_key
@@ -24,10 +24,8 @@ def recorded_settings(path: Path, name: str, key: bytes | None = None) -> Settin
     try:
         manifest = Manifest.read(folder)
         after = START if manifest is None else manifest.position
-        found = last_of_kinds(folder / LOG, (REEMBED, RECOUNT), after).values()
-        if changes := [each for each in found if each is not None]:
-            last = max(changes, key=lambda each: each.op)
-            return settings_of(last.kind, last.payload)
+        if (moved := last_of_kind(folder / LOG, REEMBED, after)) is not None:
+            return settings_of(REEMBED, moved.payload)
         return _created(folder) if manifest is None else manifest.settings
     finally:
         del cipher  # an encrypted agent is read as long as it is held

@@ -8,7 +8,7 @@ missing vectors are embedded again from the texts.
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.agents.store import create_store
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.schema import ERASE
-from recollex_engine.domain.settings import RECOUNT, REEMBED, Settings
+from recollex_engine.domain.settings import REEMBED, Settings
 from recollex_engine.errors import (
     CorruptError,
     FormatError,
@@ -56,7 +56,6 @@ from recollex_engine.storage.disk import (
 )
 from recollex_engine.storage.unfinished import INSIDE, remove_unfinished, unfinished_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
-from recollex_engine.writing.recounting import first_counts, payload_of
 from recollex_engine.writing.restoration import restore_vectors
 
 _CHUNK = 1 << 20
@@ -133,9 +132,8 @@ def copy_until(
         records = []
         assert then is not None
         if then.embedding != settings.embedding:
-            moved = replace(settings, counter=then.counter, counting=then.counting)
             payload = {
-                "settings": moved.to_payload(),
+                "settings": settings.to_payload(),
                 "batches": batch_checksums(copy.rows(rows)),
             }
             records = [(REEMBED, orjson.dumps(payload))]
@@ -143,8 +141,6 @@ def copy_until(
             changed = [VectorBatch(b.first, b.end, found) for b, found in batches.damaged(copy)]
             records = [("restore", orjson.dumps(asdict(batch))) for batch in changed]
         lacking = [] if records else [each for each in batches.in_force if not each.sha256]
-        if then.counting != settings.counting:
-            records.append((RECOUNT, _recounted(source / LOG, settings, rows)))
         erased = _erased_since(folder / LOG, op, lacking, copy)
         if erased is not None:
             records.append((ERASE, orjson.dumps(erased)))
@@ -159,13 +155,6 @@ def copy_until(
     finally:
         follower.close()
         del cipher
-
-
-def _recounted(log: Path, settings: Settings, rows: int) -> bytes:
-    """Return the payload of the last `recount` of a log, as far as it is about the first rows."""
-    last = last_of_kind(log, RECOUNT)
-    assert last is not None and last.payload is not None
-    return orjson.dumps(payload_of(settings, first_counts(last.payload["tokens"], rows)))
 
 
 def replay(

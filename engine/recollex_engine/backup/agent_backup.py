@@ -16,7 +16,7 @@ from recollex_engine.agents.snapshot import busy, check_vectors
 from recollex_engine.backup.manifest import AgentRecord
 from recollex_engine.backup.objects import Piece
 from recollex_engine.domain.schema import ERASE
-from recollex_engine.domain.settings import RECOUNT, REEMBED, Settings, settings_of
+from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import LogFile
 from recollex_engine.log.format import NO_CHAIN, START, Position, Record
@@ -42,7 +42,7 @@ _PAUSE = 0.0002
 """Seconds of a pause, in which a writer's thread in this process takes the interpreter."""
 _REWRITING = {ERASE, REEMBED, "restore"}
 """The kinds of operation that change earlier bytes of the log or of the vectors."""
-_SAYING = {"create", RECOUNT, *_REWRITING}
+_SAYING = {"create", *_REWRITING}
 """The kinds of operation that say which files there are; others may say how many vectors."""
 
 Add = Callable[[bytes, bool], Piece]

@@ -8,7 +8,7 @@ record. ``why``, the reason, goes with the content, but for that of the operatio
 A field that is in neither is content: an erasure of everything takes it.
 """
 
-from recollex_engine.domain.settings import RECOUNT, REEMBED
+from recollex_engine.domain.settings import REEMBED
 
 _FACT = (
     *("id", "subject", "predicate", "object", "valid", "mentions", "source", "confidence"),
@@ -22,7 +22,7 @@ _MEMORY = (
 )
 _SETTINGS = (
     *("model", "dimension", "language", "analyzer", "counter", "format", "embedding", "locale"),
-    *("entity_rule", "counting"),
+    "entity_rule",
 )
 
 CONTENT: dict[str, frozenset[str]] = {
@@ -46,7 +46,7 @@ CONTENT: dict[str, frozenset[str]] = {
         "surface": ("of", "version", "words", "vector", "name", "synonyms"),
         "erase": (),
         "restore": (),
-        **dict.fromkeys((REEMBED, RECOUNT, "retention"), ("why",)),
+        **dict.fromkeys((REEMBED, "retention"), ("why",)),
     }.items()
 }
 """The fields that go with what the record is about, by the kind of the record."""
@@ -69,7 +69,6 @@ STAYS: dict[str, frozenset[str]] = {
         ),
         "restore": ("first", "end", "sha256"),
         REEMBED: ("settings", "batches"),
-        RECOUNT: ("settings", "tokens"),
         "retention": ("rules",),
     }.items()
 }

@@ -1,8 +1,7 @@
-"""The settings of an agent: fixed when it is created, except for its model and its token counter.
+"""The settings of an agent: fixed when it is created, except for its model.
 
 The first operation of its log, `create`, holds them. A `reembed` records them again with another
-model and switches to another file of vectors. A `recount` records them again with another token
-counter, and the tokens of all memories by it. The last of each counts, also for views of the past.
+model and switches to another file of vectors. The last one counts, also for views of the past.
 """
 
 from collections.abc import Mapping
@@ -18,12 +17,8 @@ from recollex_engine.text.entity_table import EntityRule
 FORMAT = 1
 REEMBED = "reembed"
 """The kind of the operation that moves an agent to another model."""
-RECOUNT = "recount"
-"""The kind of the operation that gives an agent another token counter."""
 MOST = 1 << 16
-"""The greatest dimension, and how often an agent may be moved or counted again."""
-COUNTED = ("tokens", "passage_tokens")
-"""The columns that a `recount` replaces."""
+"""The greatest dimension, and how often an agent may be moved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +26,8 @@ class Settings:
     """An agent's embedding model, the language of its words, its token counter, locale and names.
 
     locale: the order of day and month in dates like 5/7/2023, see `dates.locales`. embedding: 1 for
-    the model that the agent was created with; each `reembed` adds 1. counting: the same for the
-    token counter and `recount`. entity_rule: when two names are one entity, see
-    `text.entity_table`.
+    the model that the agent was created with; each `reembed` adds 1. entity_rule: when two
+    names are one entity, see `text.entity_table`.
     """
 
     model: str
@@ -45,7 +39,6 @@ class Settings:
     embedding: int = 1
     locale: str = DAY_FIRST
     entity_rule: EntityRule = "alike"
-    counting: int = 1
 
     @property
     def vectors_file(self) -> str:
@@ -57,10 +50,6 @@ class Settings:
         """The name of the folder of columns; some columns are derived from the vectors."""
         return self._numbered("columns")
 
-    def column_file(self, name: str) -> str:
-        """Return the name of the current file of a column."""
-        return name if self.counting == 1 or name not in COUNTED else f"{name}-{self.counting}"
-
     def _numbered(self, name: str) -> str:
         return name if self.embedding == 1 else f"{name}-{self.embedding}"
 
@@ -69,8 +58,6 @@ class Settings:
         payload = asdict(self)
         if self.embedding == 1:
             del payload["embedding"]  # as recorded before `reembed` existed
-        if self.counting == 1:
-            del payload["counting"]  # as recorded before `recount` existed
         if self.locale == DAY_FIRST:
             del payload["locale"]  # as recorded before there were locales
         if self.entity_rule == "alike":
@@ -86,7 +73,7 @@ class Settings:
         for name in (found.model, found.language, found.counter, found.locale):
             if not isinstance(name, str):
                 raise TypeError(f"a name of an agent's settings is {name!r}")
-        for number in (found.dimension, found.embedding, found.counting):
+        for number in (found.dimension, found.embedding):
             if not (isinstance(number, int) and 0 < number <= MOST):
                 raise ValueError(f"a number of an agent's settings is {number!r}")
         return found
@@ -94,7 +81,7 @@ class Settings:
 
 def settings_of(kind: str, payload: Mapping[str, Any] | None) -> Settings | None:
     """Return the settings that an operation sets; None if it sets none."""
-    if payload is None or kind not in ("create", REEMBED, RECOUNT):
+    if payload is None or kind not in ("create", REEMBED):
         return None
     try:
         return Settings.from_payload(dict(payload) if kind == "create" else payload["settings"])

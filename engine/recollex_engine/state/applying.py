@@ -26,7 +26,7 @@ from recollex_engine.domain.schema import (
     STOP_WORD,
     metadata_label,
 )
-from recollex_engine.domain.settings import COUNTED, RECOUNT, REEMBED, settings_of
+from recollex_engine.domain.settings import REEMBED, settings_of
 from recollex_engine.domain.trust import own_trust, trust_number
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.columns import Columns, Rows
@@ -93,7 +93,6 @@ class _Staged:
         self.length: int = columns.column["op_length"].last if columns.op else 0
         self.at: dict[str, int] = {name: columns.column[offset].last for name, offset in _OFFSETS}
         self.closed: list[tuple[int, int]] = []
-        self.recounted: list[list[int]] = []  # of each memory before the last `recount`
         self.facts = StagedFacts(columns, self.labels)
 
     def add(self, operation: Operation) -> None:
@@ -114,7 +113,6 @@ class _Staged:
                 self.facts.add(operation.op, kind, payload)
             elif (settings := settings_of(kind, payload)) is not None:
                 self.columns.settings = settings
-                self.recounted = payload["tokens"] if kind == RECOUNT else self.recounted
                 if kind == REEMBED:
                     self.facts.surfaces.forget()
             elif kind in CLOSING:
@@ -299,20 +297,11 @@ class _Staged:
         columns.parted_names.extend(self.parted)
         columns.column.extend("first_row", self.first_rows)
         columns.extend_table(_OF_MEMORY, self.memory)
-        self._finish_recount()
         columns.extend_table(_OF_OP, self.op)
         columns.extend_latest(self.first_memory, [line[0] for line in self.memory])
         columns.extend_open(self.memories)
         columns.close(self.closed)
         self.facts.finish()
-
-    def _finish_recount(self) -> None:
-        """Replace the tokens of the memories, and of their passages, that were counted again."""
-        if counted := self.recounted:
-            whole = [tokens[0] for tokens in counted]
-            passages = [count for tokens in counted for count in tokens[1:] or tokens]
-            for name, counts in zip(COUNTED, (whole, passages), strict=True):
-                self.columns.column.replace(name, counts)
 
     def _finish_pieces(self) -> None:
         """Append the token ids of passages; rows before the first one with ids get empty lists."""

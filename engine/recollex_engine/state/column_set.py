@@ -7,7 +7,6 @@ from typing import Any
 import numpy.typing as npt
 
 from recollex_engine.domain.schema import CLOSED, schema
-from recollex_engine.domain.settings import Settings
 from recollex_engine.storage.column import Column, no_items
 
 
@@ -16,7 +15,6 @@ class ColumnSet(dict[str, Column]):
 
     An agent without facts never needs half of them. Iteration goes over the created columns only;
     `all` creates the others. ``counts``: how many items each file under ``folder`` holds.
-    ``settings``: name the files; None if there are none.
 
     Threads: any number may look columns up; all get the same column.
 
@@ -25,16 +23,11 @@ class ColumnSet(dict[str, Column]):
     (0, 0, 1, True)
     """
 
-    def __init__(
-        self, folder: Path, counts: Mapping[str, int], settings: Settings | None = None
-    ) -> None:
+    def __init__(self, folder: Path, counts: Mapping[str, int]) -> None:
         super().__init__()
-        if settings is None:
-            return
         for name, dtype in schema().items():
             if count := counts.get(name):
-                path = f"{folder}/{settings.column_file(name)}"
-                self[name] = Column(dtype, path, count, fixed=name not in CLOSED)
+                self[name] = Column(dtype, f"{folder}/{name}", count, fixed=name not in CLOSED)
 
     def __missing__(self, name: str) -> Column:
         return self.setdefault(name, Column(schema()[name], fixed=name not in CLOSED))
@@ -58,19 +51,6 @@ class ColumnSet(dict[str, Column]):
             column.extend(new)
             moved |= before is not column.buffer
         return moved
-
-    def replace(self, name: str, items: Sequence[Any]) -> None:
-        """Replace the first items of a fixed column; arrays returned earlier stay as they are.
-
-        Raises `ValueError` if there are more items than the column has.
-        """
-        rest = self.array(name)[len(items) :]
-        if len(items) + len(rest) != len(self.array(name)):
-            raise ValueError(f"{name} has {len(self.array(name))} items, got {len(items)}")
-        column = Column(schema()[name], fixed=True)
-        column.extend(items)
-        column.extend(rest)
-        self[name] = column
 
     def all(self) -> dict[str, Column]:
         """Return every column of the schema, in its order."""

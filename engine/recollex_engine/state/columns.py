@@ -84,7 +84,7 @@ class Columns:
         self.settings: Settings | None = stored.settings if stored else None
         counts = stored.columns if stored else {}
         generation = stored.generation if stored else 0
-        self.column: ColumnSet = ColumnSet(folder, counts, self.settings)
+        self.column: ColumnSet = ColumnSet(folder, counts)
         self.dictionary: dict[str, Dictionary] = {
             name: Dictionary(
                 folder, name, stored.dictionaries.get(name, 0) if stored else 0, generation

@@ -94,7 +94,7 @@ class Manifest:
         names = settings.model, settings.language, settings.counter, settings.locale
         numbers = (
             *(self.generation, position.file, position.offset, position.op),
-            *(settings.dimension, settings.analyzer, settings.embedding, settings.counting),
+            *(settings.dimension, settings.analyzer, settings.embedding),
             *(count for _, count in counts),
             *(number for _, held in files for number in held),
         )

@@ -28,7 +28,7 @@ def of_columns(columns: Columns, op: int, generation: int) -> dict[str, int]:
     home, found = columns.settings.columns_folder, {}
     for name, column in columns.column.copy().items():
         if column.stored:
-            found[f"{home}/{columns.settings.column_file(name)}"] = (
+            found[f"{home}/{name}"] = (
                 crc32(known_at(column.array[: column.stored], op))
                 if name in CLOSED
                 else column.checksum(column.stored)
@@ -70,7 +70,7 @@ def parts_of_columns(columns: Columns, manifest: Manifest, folder: Path) -> tupl
     home = settings.columns_folder
     for name, column in columns.column.items():
         count += 1
-        if (crc := sums.get(path := f"{home}/{settings.column_file(name)}")) is not None:
+        if (crc := sums.get(path := f"{home}/{name}")) is not None:
             column.vouch(crc)
             op = manifest.position.op if name in CLOSED else None
             parts.append(Part(folder, path, column.array, crc, op))

@@ -13,12 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from recollex_engine.errors import ModelError
-
 ENCODING = "cl100k_base"
 FALLBACK = "wordpiece"
-COUNTERS = (ENCODING, FALLBACK)
-"""The names of the counters that an agent may have."""
 
 DOWNLOAD_SECONDS = 10.0
 """Seconds that `fetch_vocabulary` waits."""
@@ -98,7 +94,7 @@ class TokenCounter:
 
 
 def open_counter(
-    fallback: Callable[[str], int] | None,
+    fallback: Callable[[str], int],
     name: str = ENCODING,
     is_of_bytes: Callable[[], bool] = lambda: False,
 ) -> TokenCounter:
@@ -109,8 +105,7 @@ def open_counter(
 
     tiktoken's vocabulary is read from the folder that TIKTOKEN_CACHE_DIR names; nothing is
     downloaded (see `fetch_vocabulary`). The outcome of the first call holds until the process ends,
-    so the counts of one process agree. Raises `ModelError` without vocabulary and without
-    `fallback`.
+    so the counts of one process agree.
 
     >>> counter = open_counter(lambda text: len(text.split()))
     >>> counter.name in ("cl100k_base", "wordpiece")
@@ -121,11 +116,6 @@ def open_counter(
         encode = encoding.encode_ordinary
         return TokenCounter(
             ENCODING, lambda text: len(encode(text)), partial(_count_joined, encoding)
-        )
-    if fallback is None:
-        raise ModelError(
-            f"the {ENCODING} vocabulary is not on disk: run `recollex warmup` with a network, set "
-            f"TIKTOKEN_CACHE_DIR to a folder that holds it, or count by {FALLBACK!r}"
         )
     return TokenCounter(FALLBACK, fallback, is_of_bytes=is_of_bytes)
 

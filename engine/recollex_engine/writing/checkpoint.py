@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from recollex_engine.domain.settings import COUNTED
 from recollex_engine.log.format import Position
 from recollex_engine.state import stored_checksums
 from recollex_engine.state.file_sizes import FileSizes
@@ -70,8 +69,7 @@ def run(writer: Writer, generation: int) -> None:
         )
         writer.check_place()  # whose files these are
         for name, column in columns.column.items():
-            file = columns.settings.column_file(name)
-            column.persist(home / file, frozen.columns[name], sync=False)
+            column.persist(home / name, frozen.columns[name], sync=False)
             column.write_back(sync=False)
     for name, dictionary in columns.dictionary.items():  # their strings never change
         dictionary.persist(home, name, generation, frozen.dictionaries[name], sync=False)
@@ -161,14 +159,9 @@ def _index(
 
 
 def _remove_old(folder: Path, manifest: Manifest) -> None:
-    """Remove files of earlier generations and counters; processes that mapped them keep them."""
+    """Remove files of earlier generations; processes that mapped them keep them."""
     named = {folder / entry.postings for entry in manifest.segments}
     named |= {folder / entry.path for entry in manifest.graphs}
     for path in (*folder.glob("segment-*/*"), *folder.glob(f"{GRAPHS}/*")):
         if path not in named and BUILDING not in path.suffixes:
             path.unlink(missing_ok=True)
-    home = folder / manifest.settings.columns_folder
-    for number in range(1, manifest.settings.counting):
-        former = replace(manifest.settings, counting=number)
-        for name in COUNTED:
-            (home / former.column_file(name)).unlink(missing_ok=True)

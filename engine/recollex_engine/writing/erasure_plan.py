@@ -39,7 +39,7 @@ from recollex_engine.domain.schema import (
     RETAINING,
     THINK,
 )
-from recollex_engine.domain.settings import RECOUNT, REEMBED
+from recollex_engine.domain.settings import REEMBED
 from recollex_engine.domain.surfaces import EVENTS, FACTS
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
@@ -219,8 +219,6 @@ class ErasurePlan:
                 for first, (end, sha256) in zip(ends, payload["batches"], strict=False)
             ]
             left = payload | {"batches": sums}
-        elif kind == RECOUNT:
-            left = payload | {"tokens": self._left_tokens(payload["tokens"])}
         elif kind == "restore":
             first, end, sha256 = self._batch(payload["first"], payload["end"], payload["sha256"])
             left = payload | {"first": first, "end": end, "sha256": sha256}
@@ -252,12 +250,6 @@ class ErasurePlan:
         if "by" in payload:
             left["by"] = payload["by"]
         return left
-
-    def _left_tokens(self, tokens: list[list[int]]) -> list[list[int]]:
-        return [
-            [0] * len(counts) if self._gone_memory(memory) else counts
-            for memory, counts in enumerate(tokens)
-        ]
 
     def _left_names(self, payload: Payload) -> list[list[Any]]:
         return self._names.left(payload.get("names", ()), self._numbers.entities)

@@ -62,7 +62,7 @@ class WriteContext:
             self.writer.check_recorded_at(self.recorded_at)
 
     def check_counter(self, columns: Columns) -> None:
-        """Raise `StalePlan` if the agent has another token counter by now."""
+        """Raise `StalePlan` if another process made the agent meanwhile, with another counter."""
         if columns.settings is not None and columns.settings.counter != self.settings.counter:
             raise StalePlan
 

@@ -4,9 +4,10 @@
 
 An agent ann, in this order: memories with vectors of eight components and a fact; it is moved to
 `PieceVectors`; a talk, facts, events and entities; what a language model drew, answered and formed;
-counts of another counter; rules; an erasure; a checkpoint, and one memory after it.
+rules; an erasure; a checkpoint, and one memory after it.
 """
 
+import os
 import sys
 import tempfile
 from datetime import UTC, datetime, timedelta
@@ -105,7 +106,6 @@ def write(folder: Path) -> None:
         ann.profile.set(background="I drink tea.", bias_strength=0.8)
         ann.think("Which tea is best?", min_confidence=0)
         ann.opinions.wait()
-        ann.recount("wordpiece", by="Ben")
         ann.set_retention([recollex.Retention(age=timedelta(days=99_999))], by="Ben")
         ann.erase("m4", by="Ben", why="asked")
         ann.checkpoint()
@@ -113,6 +113,7 @@ def write(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    os.environ["TIKTOKEN_CACHE_DIR"] = ""  # so that the model's own tokenizer counts, anywhere
     with tempfile.TemporaryDirectory() as made:
         write(Path(made) / "store")
         with recollex.open(Path(made) / "store", embedder=PieceVectors()) as opened:
