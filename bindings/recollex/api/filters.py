@@ -1,6 +1,5 @@
 """The filter's arguments: the same for `recall`, `list`, `count`, `forget`, `erase` and exports."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, cast
 
@@ -30,8 +29,6 @@ class Filters(TypedDict, total=False):
     where: conditions on its metadata: a value that is equal, or a dict of the operators eq, ne, gt,
     ge, lt, le, in, not, contains (of a list) and exists. See `recollex_engine` at
     ``domain.metadata_conditions``.
-
-    networks, speaker: former names of ``network`` and ``speakers``.
     """
 
     tags: Sequence[str]
@@ -52,8 +49,6 @@ class Filters(TypedDict, total=False):
     ends_by: Moment | None
     as_world: Moment | None
     where: Mapping[str, Any] | None
-    networks: str | Sequence[str] | None
-    speaker: str | None
 
 
 _EMPTY = ("tags", "any_tags", "no_tags", "entities")
@@ -64,7 +59,6 @@ _ELSEWHERE = {
     **dict.fromkeys(("at", "as_of"), "as_recorded"),
 }
 FILTERS = ArgumentGroup(Filters, dict.fromkeys(_EMPTY, ()), _ELSEWHERE)
-_FORMER = {"networks": "network", "speaker": "speakers"}
 
 
 def read_filter(called: str, given: Filters) -> Filter:
@@ -78,14 +72,7 @@ def read_filter(called: str, given: Filters) -> Filter:
     if not given:
         return EVERYTHING
     FILTERS.refuse_unknown(called, given)
-    values = cast(dict[str, Any], dict(given))
-    for former, name in _FORMER.items():
-        if (value := values.pop(former, None)) is not None:
-            warnings.warn(f"{former}= is now {name}=", DeprecationWarning, stacklevel=3)
-            if values.get(name) is not None:
-                raise InputError(f"{former} is the former name of {name}: give {name} alone")
-            values[name] = value
-    get = values.get
+    get = cast(dict[str, Any], given).get
     trust = get("trust")
     return Filter(
         **{name: as_names(get(name), name) for name in _EMPTY},

@@ -75,8 +75,6 @@ ERASE = members(
     {
         "id": listed(ID, "These memories."),
         **FILTERS,
-        "networks": listed(NETWORK, "The former name of network.", 1, 3),
-        "speaker": text(about="The former name of speakers."),
         "everything": flag("All that the agent holds, without a filter."),
         "by": text(about="Who erases them."),
         "why": text(about="The reason."),
@@ -165,11 +163,7 @@ async def forget(backend: Backend, request: CheckedRequest) -> Any:
 
 async def erase(backend: Backend, request: CheckedRequest) -> Any:
     """Erase memories."""
-    arguments = dict(request.body)
-    for former, name in (("networks", "network"), ("speaker", "speakers")):
-        if former in arguments:
-            arguments.setdefault(name, arguments.pop(former))
-    return await backend.call("erase", request.agent, arguments, Erasure.to_dict)
+    return await backend.call("erase", request.agent, dict(request.body), Erasure.to_dict)
 
 
 _CUT = {"as_recorded": AS_RECORDED}

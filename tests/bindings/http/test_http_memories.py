@@ -95,7 +95,7 @@ def test_a_filter_lists_counts_and_forgets(http: httpx.Client) -> None:
     assert "where names 'm'" in told["detail"]
     assert ok(http.post(f"{at}/forget", json={**wanted, "by": "ann"})) == {"count": 2}
     assert ok(http.post(f"{at}/count", json={})) == {"count": 2}
-    erased = {"speaker": "nobody", "networks": ["world"], "by": "ann", "why": "asked"}
+    erased = {"speakers": ["nobody"], "network": ["world"], "by": "ann", "why": "asked"}
     assert ok(http.post(f"{at}/erase", json=erased))["memories"] == 0
 
 

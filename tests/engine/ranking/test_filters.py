@@ -277,21 +277,11 @@ def test_a_selection_without_filters_is_the_views_own_and_stays_as_it_is(told):
 
 
 @pytest.mark.parametrize(
-    ("former", "now"),
-    [({"networks": "world"}, {"network": "world"}), ({"speaker": "Ben"}, {"speakers": "Ben"})],
-)
-def test_former_names_still_work_with_a_warning(told, former, now):
-    agent, _ = told
-    with pytest.warns(DeprecationWarning, match="= is now "):
-        assert agent.list(**former) == agent.list(**now)
-    with pytest.warns(DeprecationWarning), pytest.raises(InputError, match="is the former name"):
-        agent.list(**former, **now)
-
-
-@pytest.mark.parametrize(
     ("method", "given", "meant"),
     [
         ("list", "tgas", r"\. Did you mean 'tags'\?$"),
+        ("list", "networks", r"\. Did you mean 'network'\?$"),
+        ("recall", "speaker", r"\. Did you mean 'speakers'\?$"),
         ("recall", "limt", r"\. Did you mean 'limit'\?$"),
         ("recall", "top_k", r"\. Did you mean 'limit'\?$"),
         ("list", "k", r"\. Did you mean 'limit'\?$"),
