@@ -1,14 +1,13 @@
 """How is a memory retained? A text, a list of texts, or the turns of a talk."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast, overload
+from typing import Any, overload
 
 from recollex.api.arguments import Entities, as_list, as_names, micros_per_text, optional_micros
 from recollex.api.progress import progress_bar
 from recollex.api.retain_at_times import retain_at_times
 from recollex.api.sessions import Sessions
-from recollex.api.statements import read_statements, refuse_dict
+from recollex.api.statements import read_statements, refuse_text
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text
@@ -67,35 +66,26 @@ class Retaining:
         >>> alice.retain("Bob likes tea.", id="b1", event_at="2024-03-01T00:00:00Z", tags=["bob"])
         'b1'
         """
-        options: dict[str, Any] = {
-            "event_at": event_at,
-            "context": context,
-            "network": network,
-            "document_id": document_id,
-            "entities": entities,
-            "tags": tags,
-            "metadata": metadata,
-            "id": id,
-            "valid_until": valid_until,
-            "source": source,
-            "trust": trust,
-        }
         given: Any = text
-        if isinstance(given, str):
-            statements = read_statements(text, **options)
-            at, vectors = optional_micros(recorded_at, "recorded_at"), None
-            if embedding is not None:
-                vectors = [embedding]
-            return self.engine.writable().retain(statements, vectors, at)[0]
-        if isinstance(given, Mapping):
-            refuse_dict(given)
-        texts = as_list(given, "text", "a str")
-        warnings.warn(
-            "retain takes one text: retain_many takes a list", DeprecationWarning, stacklevel=2
+        if not isinstance(given, str):
+            refuse_text(given)
+        statements = read_statements(
+            [text],
+            event_at=event_at,
+            id=id,
+            network=network,
+            context=context,
+            document_id=document_id,
+            entities=entities,
+            tags=tags,
+            metadata=metadata,
+            valid_until=valid_until,
+            source=source,
+            trust=trust,
         )
-        at_once: Any = {"recorded_at": recorded_at, "embedding": embedding}
-        ids: Any = self.retain_many(texts, **options, **at_once)
-        return cast(str, ids)
+        vectors = None if embedding is None else [embedding]
+        at = optional_micros(recorded_at, "recorded_at")
+        return self.engine.writable().retain(statements, vectors, at)[0]
 
     def retain_many(
         self,

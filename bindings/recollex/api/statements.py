@@ -5,7 +5,6 @@ from typing import Any, NoReturn
 
 from recollex.api.arguments import (
     as_dict,
-    as_list,
     as_names,
     entities_per_text,
     micros_per_text,
@@ -19,7 +18,7 @@ from recollex_engine.errors import InputError
 
 
 def read_statements(
-    text: Any,
+    texts: list[Any],
     *,
     event_at: Any,
     id: Any,
@@ -37,10 +36,9 @@ def read_statements(
 
     Raises `InputError`.
     """
-    texts = [text] if isinstance(text, str) else as_list(text, "text", "a str or a list of str")
     for words in texts:
         if isinstance(words, Mapping):
-            refuse_dict(words)
+            refuse_text(words)
     count = len(texts)
     return [
         Statement(
@@ -76,8 +74,11 @@ def read_statements(
     ]
 
 
-def refuse_dict(given: Mapping[Any, Any]) -> NoReturn:
-    """Raise `InputError` for a dict in the place of a text, with what to write instead."""
+def refuse_text(given: Any) -> NoReturn:
+    """Raise `InputError` for what is no text, with what to write instead."""
+    if not isinstance(given, Mapping):
+        hint = ": retain_many takes several texts" if isinstance(given, list | tuple) else ""
+        raise InputError(f"text must be a str, got {type(given).__name__}{hint}")
     own = next((name for name in ("text", "content", "memory") if name in given), None)
     hint = "give the text alone" if own is None else f"give its {own!r} as the text"
     raise InputError(

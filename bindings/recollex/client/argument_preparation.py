@@ -2,7 +2,6 @@
 
 import copy
 import os
-import warnings
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -37,26 +36,18 @@ def _retain(named: Arguments) -> Arguments:
     Arguments that are not acceptable stay as they are; the server refuses them.
     """
     named = _with_array(named, "embedding")
-    if isinstance(named.get("text"), str):
-        return named if named.get("id") is not None else named | {"id": fresh_ids(1)[0]}
-    several = _with_ids(named, "text")
-    if isinstance(several.get("text"), list):
-        warnings.warn(
-            "retain takes one text: retain_many takes a list", DeprecationWarning, stacklevel=4
-        )
-    return several
+    if isinstance(named.get("text"), str) and named.get("id") is None:
+        return named | {"id": fresh_ids(1)[0]}
+    return named
 
 
 def _retain_many(named: Arguments) -> Arguments:
     """Give an id to every text without one; see `_retain`."""
-    return _with_ids(_with_array(named, "embedding"), "texts")
-
-
-def _with_ids(named: Arguments, argument: str) -> Arguments:
+    named = _with_array(named, "embedding")
     ids = named.get("id")
     try:
-        texts = as_list(named.get(argument), argument)
-        named = named | {argument: texts}
+        texts = as_list(named.get("texts"), "texts")
+        named = named | {"texts": texts}
         given = (
             ids
             if isinstance(ids, str)

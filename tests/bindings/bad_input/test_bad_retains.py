@@ -5,7 +5,6 @@ from datetime import date
 import numpy as np
 import pytest
 
-import recollex
 from recollex_engine.errors import InputError, ModelError
 from tests.bindings.bad_input.bad_values import (
     AT,
@@ -96,15 +95,9 @@ def retaining(agent, args):
 def test_one_text_is_a_str(agent):
     for text in (None, b"x", 5, {"x": 1}, {"x"}, 1.5):
         refuses(lambda text=text: agent.retain(text), InputError, "text must be a str, got")
+    for text in (["x"], ("x", "y"), []):
+        refuses(lambda text=text: agent.retain(text), InputError, "retain_many takes several texts")
     refuses(lambda: agent.retain_many("x"), InputError, "texts must be a list of str, got str")
-
-
-def test_a_list_given_to_retain_still_works_with_a_warning(tmp_path):
-    with recollex.open(tmp_path, embedder=recollex.GivenVectors(D)) as store:
-        agent = store.agent("a")
-        with pytest.warns(DeprecationWarning, match="retain_many takes a list"):
-            ids = agent.retain(["Tea.", "Ink."], id=["t", "i"], embedding=[V, V])
-        assert ids == ["t", "i"] and agent.get("i").text == "Ink."
 
 
 @pytest.mark.parametrize("args, options, error, message", RETAIN)
