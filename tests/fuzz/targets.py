@@ -142,7 +142,6 @@ def read_dates(data: bytes) -> object:
 
 
 def read_message(data: bytes) -> object:
-    messages.read_plain(data)
     return messages.read_message(decode(data))
 
 

@@ -26,7 +26,7 @@ class AgentMethods(Table):
     retain_dialogue: Final = Method(Agent.retain_dialogue, "write")
     recall: Final = Method(Agent.recall)
     recall_many: Final = Method(Agent.recall_many, chunks=True)
-    get: Final = Method(Agent.get, brief=True)
+    get: Final = Method(Agent.get)
     list: Final = Method(Agent.list, chunks=True)
     count: Final = Method(Agent.count)
     value_counts: Final = Method(Agent.value_counts)
@@ -60,7 +60,7 @@ class FactMethods(Table):
     """The methods of `Agent.facts`."""
 
     _group = "facts"
-    get: Final = Method(Facts.get, brief=True)
+    get: Final = Method(Facts.get)
     history: Final = Method(Facts.history, chunks=True)
     find: Final = Method(Facts.find, chunks=True)
     count: Final = Method(Facts.count)
@@ -70,7 +70,7 @@ class FactMethods(Table):
     synonyms: Final = Method(Facts.synonyms, chunks=True, pairs=True)
     snapshot: Final = Method(Facts.snapshot, chunks=True)
     conflicts: Final = Method(Facts.conflicts, chunks=True, pairs=True)
-    entity: Final = Method(Facts.entity, brief=True)
+    entity: Final = Method(Facts.entity)
     entities: Final = Method(Facts.entities, chunks=True)
     documents: Final = Method(Facts.documents, chunks=True)
     mentions: Final = Method(Facts.mentions, chunks=True)
@@ -150,9 +150,9 @@ class ToolMethods(Table):
     lexical_retrieve: Final = Method(Tools.lexical_retrieve)
     find_gist_contexts: Final = Method(Tools.find_gist_contexts)
     find_entity_contexts: Final = Method(Tools.find_entity_contexts)
-    output_answer: Final = Method(Tools.output_answer, cut=False, brief=True)
+    output_answer: Final = Method(Tools.output_answer, cut=False)
     call: Final = Method(Tools.call)
-    schemas: Final = Method(Tools.schemas, cut=False, brief=True)
+    schemas: Final = Method(Tools.schemas, cut=False)
 
 
 AGENT = rows(AgentMethods)

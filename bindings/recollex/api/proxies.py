@@ -38,8 +38,7 @@ class Method(Generic[P, Result]):
     ``at``; reads may, unless the row says otherwise. chunks: whether its result is a list, which
     may travel in chunks. pairs: whether the items of the list are tuples. store: whether it is a
     method of the store, which names no agent. grouped: whether it may share a flush with other
-    writes: it writes one transaction, and reads nothing that only readers see. brief: whether it
-    costs less than handing it to another thread, if it is asked of the present. owner: whether it
+    writes: it writes one transaction, and reads nothing that only readers see. owner: whether it
     tells of the process that has the store open for writing: what that process heard, or its files.
     deletes: whether it deletes the agent, which a server must not have open then. waits: whether it
     may wait for a language model, so that a server gives it a thread that nothing else needs.
@@ -58,7 +57,6 @@ class Method(Generic[P, Result]):
         pairs: bool = False,
         store: bool = False,
         grouped: bool = False,
-        brief: bool = False,
         owner: bool = False,
         deletes: bool = False,
         waits: bool = False,
@@ -72,7 +70,6 @@ class Method(Generic[P, Result]):
         self.pairs = pairs
         self.store = store
         self.grouped = grouped
-        self.brief = brief
         self.owner = owner
         self.deletes = deletes
         self.waits = waits

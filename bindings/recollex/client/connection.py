@@ -12,7 +12,6 @@ from recollex.api.version import VERSION
 from recollex.client import sockets
 from recollex.client.channel import LostError, UnsendableError
 from recollex.client.inbox import Answer, Inbox
-from recollex.client.spin_wait import SpinWait
 from recollex.wire.codec import encode
 from recollex.wire.messages import MOST_ID, PROTOCOL, REQUEST, notification
 from recollex_engine.errors import (
@@ -40,7 +39,6 @@ class Connection:
 
     def __init__(self, made: socket.socket, token: str | None, end: float) -> None:
         self._socket = made
-        self._receiver = SpinWait(made)
         self._inbox = Inbox()
         self._buffer = memoryview(bytearray(RECEIVE_BYTES))
         self._last = -1
@@ -78,7 +76,7 @@ class Connection:
                 self._wait_until(deadline)
             self._socket.sendall(message)
             sent = True
-            answer = self._answer(id, method, deadline)
+            answer = self._answer(id, deadline)
         except RecollexError:  # sent by the server as it closed; some are an OSError too
             raise
         except TimeoutError:
@@ -108,12 +106,12 @@ class Connection:
         with contextlib.suppress(OSError):
             socket.socket(fileno=self._socket.detach()).close()
 
-    def _answer(self, id: int, method: str, deadline: float | None) -> Answer:
+    def _answer(self, id: int, deadline: float | None) -> Answer:
         inbox = self._inbox
         while True:
             if deadline is not None:
                 self._wait_until(deadline)
-            count = self._receiver.receive(self._buffer, method)
+            count = self._socket.recv_into(self._buffer)
             if count:
                 inbox.feed(self._buffer[:count])
             while (answer := inbox.take()) is not None:

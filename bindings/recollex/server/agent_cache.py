@@ -41,25 +41,9 @@ class AgentCache:
         try:
             yield agent
         finally:
-            self.release(name)
+            self._release(name)
             if len(self._agents) > self._most:
                 self._close_idle()
-
-    def get_if_open(self, name: str) -> Agent | None:
-        """Return the agent if it is open; it stays open until `release`. Never waits."""
-        with self._lock:
-            agent = self._agents.get(name)
-            if agent is not None:
-                self._used[name] += 1
-                self._used.move_to_end(name)
-            return agent
-
-    def release(self, name: str) -> None:
-        """Record that one user of an agent has finished with it."""
-        with self._lock:
-            self._used[name] -= 1
-            if self._deleting and not self._used[name]:
-                self._changed.notify_all()
 
     def delete(self, name: str) -> None:
         """Delete the agent, once no call uses it. Raises as `Store.delete_agent` does."""
@@ -99,6 +83,13 @@ class AgentCache:
                 self._changed.notify_all()
         self._observer.opened(name, len(self._agents))
         return agent
+
+    def _release(self, name: str) -> None:
+        """Record that one user of an agent has finished with it."""
+        with self._lock:
+            self._used[name] -= 1
+            if self._deleting and not self._used[name]:
+                self._changed.notify_all()
 
     def _close_idle(self) -> None:
         """Close unused agents, the least recently used first, while too many are open."""

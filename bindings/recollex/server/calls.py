@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from recollex.api.proxies import Method
 from recollex.server.access import Principal
 from recollex_engine.errors import InputError
-from recollex_engine.trace import Trace
 
 MAX_KEY = 200
 """The most characters of an idempotency key."""
@@ -89,9 +88,8 @@ class Call:
     client: what the queues take turns by, such as one connection. convert: turns the result into
     what the caller wants (bytes), on the worker's thread. requester: receives the answer. tag: the
     requester's own id of the call. settled: whether the service has finished with the call.
-    suspect: whether a process ended while it did this call. trace, seconds: a recall's trace, and
-    how long the recall took. Times are those of `time.perf_counter`; 0 for a step that was not
-    reached.
+    suspect: whether a process ended while it did this call. Times are those of
+    `time.perf_counter`; 0 for a step that was not reached.
     """
 
     __slots__ = (
@@ -110,12 +108,10 @@ class Call:
         "principal",
         "requester",
         "result",
-        "seconds",
         "settled",
         "suspect",
         "tag",
         "timer",
-        "trace",
     )
 
     def __init__(
@@ -149,8 +145,6 @@ class Call:
         self.settled: bool = False
         self.suspect: bool = False
         self.timer: Any = None
-        self.trace: Trace | None = None
-        self.seconds: float = 0.0
 
     @property
     def over(self) -> bool:

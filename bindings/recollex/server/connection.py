@@ -19,7 +19,6 @@ from recollex.wire import messages
 from recollex.wire.codec import Decoder, encode
 from recollex.wire.error_codec import encode_error
 from recollex.wire.messages import Notification, Request
-from recollex.wire.methods import METHODS
 from recollex.wire.records import ARGUMENTS
 from recollex_engine.errors import (
     CancelledError,
@@ -32,10 +31,6 @@ from recollex_engine.errors import (
 
 WINDOW = 8
 """Calls of one client that the service holds at once; the others wait in the connection."""
-SHORT = 1024
-"""Messages of up to this many bytes are decoded without reading their headers first."""
-INLINE = frozenset({*(name for name, method in METHODS.items() if method.brief), "recall"})
-"""Methods that may run on the event loop, where the request is read."""
 
 
 class ConnectionOwner(Protocol):
@@ -83,7 +78,6 @@ class Connection(asyncio.Protocol):
         self._ended = False  # the client will send nothing more
         self._leaving = False  # nothing more is read or begun
         self._passing = False
-        self._turn = 0  # look-ups that may run before other clients get their turn
         self.lost: bool = False
         self.why: str = "the client left"
         self.heard_at: float = 0.0
@@ -108,8 +102,6 @@ class Connection(asyncio.Protocol):
         """Read the whole messages; keep the beginning of the last one."""
         if self._principal is not None:  # before a hello, notifications must not gain time
             self.heard_at = time.monotonic()
-        if len(data) <= SHORT and self._run_plain(data):
-            return
         try:
             whole = self._buffer.add(data)
         except RecollexError as error:
@@ -156,7 +148,6 @@ class Connection(asyncio.Protocol):
 
     def _read(self, data: bytes) -> None:
         view = memoryview(data)
-        self._turn = WINDOW
         try:
             while view and not self._leaving:
                 end = self._buffer.end(view)
@@ -173,23 +164,6 @@ class Connection(asyncio.Protocol):
         if self._backlog:
             self._pass_on()
         self._read_or_pause()
-
-    def _run_plain(self, data: bytes) -> bool:
-        """Take a single plain request that stands alone in ``data``; returns whether it did."""
-        if self._principal is None or self._leaving or self._buffer or self._backlog or self._calls:
-            return False
-        if (request := messages.read_plain(data)) is None:
-            return False
-        self._turn = 1
-        if request.method == "ping":
-            self._writer.send(messages.response(request.id, b"\xc0"))
-        elif request.method not in METHODS:
-            return False
-        elif not (request.method in INLINE and self._run_inline(request, self._principal)):
-            self._backlog[request.id] = request
-            self._pass_on()
-            self._read_or_pause()
-        return True
 
     def _take(self, data: memoryview) -> None:
         """Handle one message."""
@@ -210,21 +184,12 @@ class Connection(asyncio.Protocol):
                 self._writer.send(messages.refusal(value.id, self._decoder.refused))
             else:
                 check_recall(value.arguments.get("recall"))
-                if not (value.method in INLINE and self._run_inline(value, self._principal)):
-                    self._backlog[value.id] = value
+                self._backlog[value.id] = value
         except RecollexError as error:
             self.leave(error)
         except Exception as error:
             self._service.observer.failed(None, error)
             self.leave(ProtocolError("a message could not be read"))
-
-    def _run_inline(self, request: Request, principal: Principal) -> bool:
-        """Answer a request at once, unless others would wait for it; returns whether it did."""
-        if self._backlog or self._writer.full or not self._turn:
-            return False
-        done = self._service.run_inline(principal, request, self, self._encoder)
-        self._turn -= done
-        return done
 
     def _hello(self, request: Request) -> None:
         """Answer the first request, which names the protocol version and holds the token."""

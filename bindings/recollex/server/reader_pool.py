@@ -17,7 +17,6 @@ from typing import Any, cast
 import msgpack
 
 from recollex.server.calls import Call
-from recollex.server.latency_estimate import LatencyEstimate
 from recollex.server.observer import Observer
 from recollex.server.queues import AgentQueue
 from recollex.server.reader_process import Frames, Opener, frame
@@ -27,7 +26,7 @@ from recollex_engine.errors import DeadlineError, InternalError, OverloadedError
 from recollex_engine.trace import Trace
 
 DEPTH = 2
-"""Calls that a process holds: the running one and the next, which then need not wait."""
+"""Calls that a process holds: a recall that runs, and the next, which then need not wait."""
 SOON, LATEST = 0.1, 5.0
 """Seconds before a process that ended is restarted; the delay doubles with each early end."""
 STEADY = 10.0
@@ -50,14 +49,12 @@ class ReaderPool:
         opener: Opener,
         open_agents: int,
         observer: Observer,
-        latency: LatencyEstimate,
         finished: Callable[[Call], None],
         elsewhere: Callable[[Call], None],
     ) -> None:
         self._opener = opener
         self._first = frame([opener.function, opener.arguments, open_agents])
         self.observer = observer
-        self.latency = latency
         self.finished = finished
         self._elsewhere = elsewhere
         self._loop = asyncio.get_running_loop()
@@ -231,8 +228,7 @@ class Reader(asyncio.Protocol):
         """Whether it can take a call that then waits for nothing slow."""
         if not self.in_flight:
             return self.ready
-        first = self.in_flight[0]
-        quick = first.method.name == "recall" and self._pool.latency.is_quick(first.agent)
+        quick = self.in_flight[0].method.name == "recall"
         return self.ready and len(self.in_flight) < DEPTH and quick
 
     def send(self, call: Call) -> None:
@@ -285,14 +281,12 @@ class Reader(asyncio.Protocol):
         self._pool.left(self, undone)
 
     def _take(self, answer: list[Any]) -> None:
-        number, failure, chunks, result, trace, seconds = answer
+        number, failure, chunks, result, trace = answer
         call = self.in_flight.popleft()
         self._number += 1
         assert number == self._number
         if failure is None:
             call.result = EncodedResult(chunks, result)
-            if trace is not None:
-                self._pool.latency.observe(call.agent, seconds)
             self._pool.observer.worked(call, trace and Trace(*trace))
         elif failure[0]:
             call.error = decode_error(failure)

@@ -8,7 +8,7 @@ send frames::
     payload  = a value of `recollex.wire.codec`, the first from the server
     first    = [opener, arguments, open_agents]         opener: "module:function"
     question = [number, method, agent, arguments, at, items, deflate]
-    answer   = [number, error, chunks, result, trace, seconds]
+    answer   = [number, error, chunks, result, trace]
 
 The answer to the first frame has number 0. The server has checked each question, because it has
 decoded the client's message, and encodes the question anew. error: nil, or [name, message, data];
@@ -24,7 +24,6 @@ import socket
 import struct
 import sys
 import tempfile
-import time
 import traceback
 from dataclasses import dataclass
 from importlib import import_module
@@ -159,7 +158,6 @@ class RequestHandler:
     def handle(self, question: list[Any]) -> list[Any]:
         """Return the answer to a question; errors are part of the answer."""
         number = question[0]
-        started = time.perf_counter()
         failure, encoded, trace = None, _EMPTY, None
         try:
             try:
@@ -170,8 +168,7 @@ class RequestHandler:
             failure = encode_error(error)
         except Exception:
             failure = ["", traceback.format_exc(), {}]
-        seconds = time.perf_counter() - started
-        return [number, failure, list(encoded.chunks), encoded.result, trace, seconds]
+        return [number, failure, list(encoded.chunks), encoded.result, trace]
 
     def _answer(self, question: list[Any]) -> tuple[EncodedResult, list[Any] | None]:
         """Return a result, and the arguments of its trace if it is a recall."""
@@ -205,7 +202,7 @@ def main() -> None:
                 warm()
                 gc.collect()
                 gc.freeze()
-                connection.sendall(frame([0, None, [], b"\xc0", None, 0.0]))
+                connection.sendall(frame([0, None, [], b"\xc0", None]))
     except OSError:  # the server is gone
         pass
     os._exit(0)  # nothing is written here, and a model's threads need not finish

@@ -21,18 +21,13 @@ from recollex.server.call_future import CallFuture
 from recollex.server.calls import NO_OPTIONS, Call, Options, Requester
 from recollex.server.connection_limiter import ConnectionLimiter
 from recollex.server.idempotency import IdempotencyCache
-from recollex.server.idle_spin import IdleSpin
-from recollex.server.latency_estimate import LatencyEstimate
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.reader_pool import ReaderPool
 from recollex.server.reader_process import Opener
-from recollex.server.sole_client import SoleClient
 from recollex.server.status import Status
-from recollex.server.telemetry_batch import TelemetryBatch
 from recollex.server.workers import Workers
-from recollex.wire.messages import Request
-from recollex.wire.methods import METHODS, UNKNOWN, find_method
+from recollex.wire.methods import UNKNOWN, find_method
 from recollex_engine import fork
 from recollex_engine.errors import (
     CancelledError,
@@ -72,17 +67,13 @@ class Service:
         self.limiter: ConnectionLimiter = ConnectionLimiter(self.limits, self.observer.exhausted)
         self._loop = asyncio.get_running_loop()
         self._agents = AgentCache(store, self.limits.open_agents, self.observer)
-        self._latency = LatencyEstimate()
-        self._workers = Workers(
-            self._agents, self.limits, self.observer, self._finished, self._latency
-        )
+        self._workers = Workers(self._agents, self.limits, self.observer, self._finished)
         self.reader_pool: ReaderPool | None = None
         if opener is not None and opener.count:
             self.reader_pool = ReaderPool(
                 opener,
                 self.limits.open_agents,
                 self.observer,
-                self._latency,
                 self._finished_by_reader,
                 self._put,
             )
@@ -97,9 +88,6 @@ class Service:
         self._stopped = False
         self.inherited: bool = False
         fork.register(self)
-        self._sole_client = SoleClient()
-        self._telemetry_batch = TelemetryBatch(self._note)
-        self._idle_spin = IdleSpin(self._telemetry_batch.flush)
 
     def after_fork(self) -> None:
         """Refuse every later call in the child, which has no workers, and leave the rest alone."""
@@ -191,47 +179,8 @@ class Service:
             self._answer(call)
         return call
 
-    def run_inline(
-        self,
-        principal: Principal,
-        request: Request,
-        client: Requester,
-        convert: Callable[[Any], Any],
-    ) -> bool:
-        """Do a look-up of the present, or a lone client's quick recall, on the event loop.
-
-        This is `submit` without the cost of queues and threads; it returns False if `submit` must
-        do the call. A recall blocks the event loop for as long as `LatencyEstimate.is_quick`
-        permits. No other client has asked lately, and one that asks meanwhile waits for one recall.
-        Handing the recall to a thread costs a third of it.
-        """
-        id, method, agent, arguments, options = request
-        if self._stopping or options or "as_recorded" in arguments:
-            return False
-        known, name = METHODS[method], agent or ""
-        call = Call(principal, known, name, arguments, NO_OPTIONS, client, client, convert, id)
-        if not known.brief:
-            if self._done:
-                self.settle()
-            if self._calls or not (self._sole_client.asks(call) and self._latency.is_quick(name)):
-                return False
-        try:
-            self._check(call, agent)
-            if not self._workers.run_inline(call):
-                return False
-        except Exception as error:
-            call.error = error
-        call.answered_at = time.perf_counter()
-        client.deliver(call, call.error)
-        call.result = None
-        self._telemetry_batch.add(call)
-        if not known.brief:
-            self._idle_spin.start()
-        return True
-
     def metrics_text(self) -> str:
         """Return the observer's metrics; see `Observer.metrics_text`."""
-        self._telemetry_batch.flush()
         return self.observer.metrics_text()
 
     def cancel(self, call: Call) -> None:
@@ -267,7 +216,6 @@ class Service:
             await self.reader_pool.stop()
         await self._loop.run_in_executor(None, self._workers.stop)
         self.settle()
-        self._telemetry_batch.flush()
         if close_store:
             await self._loop.run_in_executor(None, self.store.close)
 
@@ -279,22 +227,13 @@ class Service:
         check_call(call, agent, self.limits.items)
 
     def _enter(self, call: Call) -> None:
-        """Do a call, or queue it."""
-        brief = call.method.brief and not (call.options.at or "as_recorded" in call.arguments)
-        if brief and self._workers.run_inline(call):
-            self._workers.note(call)
-            self._answer(call)
-            return
-        sole = not brief and self._sole_client.asks(call) and len(self._calls) == 1
+        """Queue a call."""
         waiting = self._waiting
         if waiting >= self.limits.waiting:
             delay = self._backpressure.retry_after(waiting)
             raise OverloadedError(f"{waiting:,} calls wait already", delay)
         call.timer = self._loop.call_later(call.deadline - call.entered_at, self._late, call)
-        if sole or brief:  # opens the agent in this process, so that the next call runs inline
-            self._workers.put(call)
-        else:
-            self._put(call)
+        self._put(call)
 
     @property
     def _waiting(self) -> int:
@@ -377,10 +316,6 @@ class Service:
                 self._deliver(follower)
                 self._finish(follower)
         self._finish(call)
-
-    def _note(self, call: Call) -> None:
-        self._workers.note(call)
-        self.observer.answered(call, call.error)
 
     def _deliver(self, call: Call) -> None:
         if call.claim():

@@ -15,7 +15,6 @@ from recollex.api.joint_recalls import recall_together
 from recollex.api.progress import reporting_to
 from recollex.server.agent_cache import AgentCache
 from recollex.server.calls import Call
-from recollex.server.latency_estimate import LatencyEstimate
 from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.queues import AgentQueue, FairQueue
@@ -46,7 +45,6 @@ class Workers:
         limits: Limits,
         observer: Observer,
         finished: Callable[[list[Call]], None],
-        latency: LatencyEstimate,
     ) -> None:
         self._agents = agents
         self._limits = limits
@@ -60,7 +58,6 @@ class Workers:
         self._writing: set[str] = set()
         self._waiting_writes = 0
         self._stopping = False
-        self._latency = latency
         self._patient = ThreadPoolExecutor(MOST_WAITING, thread_name_prefix="recollex patient")
         self._waiting_calls: dict[Call, Future[None]] = {}
         self._cancellations: dict[Call, Cancellation] = {}
@@ -127,20 +124,6 @@ class Workers:
         self._patient.shutdown()
         for thread in self._threads:
             thread.join()
-
-    def run_inline(self, call: Call) -> bool:
-        """Do a read on this thread, unless it would have to wait; returns whether it is done.
-
-        `note` must follow, after the answer: the client need not wait for it.
-        """
-        agent = self._agents.get_if_open(call.agent)
-        if agent is None:
-            return False
-        try:
-            self._work(agent, call)
-        finally:
-            self._agents.release(call.agent)
-        return True
 
     # -- reading ---------------------------------------------------------------------------------
 
@@ -290,18 +273,7 @@ class Workers:
             opened = [held.enter_context(self._agents.using(each)) for each in agents]
             return recall_together(opened, query, **options)
 
-    def note(self, call: Call) -> None:
-        """Record what a call did; the client may already have its answer."""
-        if call.error is None:
-            if call.trace is not None:
-                self._latency.observe(call.agent, call.seconds)
-            self._observer.worked(call, call.trace)
-
     def _do_with(self, agent: Agent, call: Call) -> None:
-        self._work(agent, call)
-        self.note(call)
-
-    def _work(self, agent: Agent, call: Call) -> None:
         if not (call.begun_at or _in_time(call)):
             return
         try:
@@ -316,9 +288,7 @@ class Workers:
         except BaseException as error:
             self._fail(call, error)
             return
-        if isinstance(result, Recall):
-            call.trace = result.trace
-            call.seconds = time.perf_counter() - call.begun_at
+        self._observer.worked(call, result.trace if isinstance(result, Recall) else None)
 
     def _fail(self, call: Call, error: BaseException) -> None:
         if isinstance(error, RecollexError):

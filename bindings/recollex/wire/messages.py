@@ -18,7 +18,7 @@ import msgpack
 
 from recollex.wire import codec
 from recollex.wire.error_codec import encode_error
-from recollex_engine.errors import ProtocolError, RecollexError
+from recollex_engine.errors import ProtocolError
 
 PROTOCOL = 1
 """The version of the protocol, which both ends send in "hello"."""
@@ -29,7 +29,6 @@ CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "metrics", "pa
 """What this version can do beyond calls."""
 
 _NIL = b"\xc0"
-_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 class Request(NamedTuple):
@@ -76,21 +75,6 @@ def read_message(value: object) -> Request | Notification:
     if options:
         _check_options(options)
     return Request(id, method, agent, arguments, options)
-
-
-def read_plain(data: bytes) -> Request | None:
-    """Return the request in short ``data`` if it is plain: without containers and options.
-
-    None for other data, which `read_message` may accept. In a few hundred bytes the headers cannot
-    claim much memory, so they need no check first.
-    """
-    try:
-        request = read_message(msgpack.unpackb(data, strict_map_key=True))
-    except (ValueError, TypeError, RecursionError, RecollexError):
-        return None
-    if type(request) is not Request or request.options:
-        return None
-    return request if _PLAIN.issuperset(map(type, request.arguments.values())) else None
 
 
 def _check_options(options: dict[str, Any]) -> None:

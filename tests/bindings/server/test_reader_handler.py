@@ -10,7 +10,7 @@ from tests.bindings.word_vectors import WordVectors
 
 
 def count(handler: RequestHandler, agent: str) -> Any:
-    number, failure, chunks, result, trace, _ = handler.handle([7, "count", agent, {}, None, 0, 0])
+    number, failure, chunks, result, trace = handler.handle([7, "count", agent, {}, None, 0, 0])
     assert (number, failure, chunks, trace) == (7, None, [], None)
     return decode(result)
 

@@ -87,6 +87,7 @@ QUESTIONS: list[Callable[[Any], Any]] = [
     lambda agent: list(agent.recall("town", query_embedding=VECTOR, explain=True, tags=["t"])),
     lambda agent: [list(each) for each in agent.recall_many(["town", "Oslo"], exact=True)],
     lambda agent: agent.list(limit=50),
+    lambda agent: agent.get("m3"),
     lambda agent: agent.history("m3"),
     lambda agent: agent.log(),
     lambda agent: list(agent.facts.find(subject="Ann")),
@@ -112,13 +113,9 @@ def test_they_answer_as_the_server_does(shared: tuple[Server, Noting]) -> None:
         here = server.service.store.agent("alice")
         put = server.service._workers.put
         server.service._workers.put = None  # type: ignore[assignment,method-assign]
-        # a second client: the server itself answers an only one
-        with recollex.connect(server.addresses[0]) as other:
-            other.ping()
-            for ask in QUESTIONS:
-                other.agent("alice")
-                assert outcome(ask, alice) == outcome(ask, here)
-                assert outcome(ask, alice.at(at)) == outcome(ask, here.at(at))
+        for ask in QUESTIONS:
+            assert outcome(ask, alice) == outcome(ask, here)
+            assert outcome(ask, alice.at(at)) == outcome(ask, here.at(at))
         with pytest.raises(errors.UnknownIdError) as told:
             alice.history("m4")
         assert told.value.id == "m4"
@@ -228,47 +225,21 @@ def test_deadlines_and_failures_are_told(tmp_path: Path) -> None:
         assert "nobody foresaw it" in str(noting.failures[-1])
 
 
-def test_look_ups_and_a_lone_clients_recalls_are_done_where_they_were_read(
-    shared: tuple[Server, Noting],
-) -> None:
-    server, noting = shared
-    with recollex.connect(server.addresses[0]) as store:
-        alone = store.agent("alone")
-        fill(alone)
-        loop = next(each for each in threading.enumerate() if "run" in each.name)
-
-        def done_by(method: str, ask: Callable[[], Any]) -> threading.Thread:
-            def found() -> list[threading.Thread]:
-                return [thread for name, thread in noting.threads if name == method]
-
-            before = len(found())
-            ask()
-            until(lambda: len(found()) > before)
-            return found()[before]
-
-        assert done_by("get", lambda: alone.get("m1")) == loop
-
-        def at_once() -> bool:
-            return done_by("recall", lambda: alone.recall("town", query_embedding=VECTOR)) == loop
-
-        until(lambda: at_once() and at_once())
-
-
-def test_a_look_up_opens_the_agent_where_the_next_is_done(tmp_path: Path) -> None:
-    """Readers that had opened it would be asked for each: five times the work."""
-    with recollex.open(tmp_path / "memory", embedder=recollex.GivenVectors(VECTOR.size)) as store:
-        fill(store.agent("alice"))
+def test_without_them_worker_threads_do_every_call_and_the_event_loop_none(tmp_path: Path) -> None:
     noting = Noting()
     with (
-        reading(tmp_path, count=1, observer=noting) as server,
+        serving(tmp_path / "memory", observer=noting) as server,
         recollex.connect(server.addresses[0]) as store,
     ):
-        alice = store.agent("alice")  # a reader opened it for this
-        first, second = alice.get("m1"), alice.get("m1")
-        assert first == second
-        until(lambda: [name for name, _ in noting.threads].count("get") == 2)
-        worker, loop = (thread.name for name, thread in noting.threads if name == "get")
-        assert worker.startswith("recollex read") and "(run)" in loop
+        alice = store.agent("alice")
+        fill(alice)
+        for ask in 50 * [
+            lambda: alice.get("m1"),
+            lambda: alice.recall("x", query_embedding=VECTOR),
+        ]:
+            ask()
+    assert {name for name, _ in noting.threads} >= {"get", "recall", "retain"}
+    assert all(thread.name.startswith("recollex ") for _, thread in noting.threads)
 
 
 def children(pid: int) -> list[int]:
