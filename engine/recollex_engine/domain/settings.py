@@ -12,6 +12,7 @@ from typing import Any
 from recollex_engine.dates.locales import DAY_FIRST
 from recollex_engine.errors import CorruptError
 from recollex_engine.storage.formats import unknown_format
+from recollex_engine.text.analyzer import ANALYZER_VERSION
 from recollex_engine.text.entity_table import EntityRule
 
 FORMAT = 1
@@ -55,28 +56,23 @@ class Settings:
 
     def to_payload(self) -> dict[str, Any]:
         """Return the settings as an operation's payload."""
-        payload = asdict(self)
-        if self.embedding == 1:
-            del payload["embedding"]  # as recorded before `reembed` existed
-        if self.locale == DAY_FIRST:
-            del payload["locale"]  # as recorded before there were locales
-        if self.entity_rule == "alike":
-            del payload["entity_rule"]  # as recorded before there were two
-        return payload
+        return asdict(self)
 
     @classmethod
     def from_payload(cls, payload: dict[str, Any]) -> "Settings":
         """Return the settings that `to_payload` wrote; raises `TypeError` or `ValueError`."""
         if payload.get("format") != FORMAT:
             raise unknown_format(None, payload.get("format"), FORMAT, "the agent")
-        found = cls(**payload)
-        for name in (found.model, found.language, found.counter, found.locale):
+        if (found := payload.get("analyzer")) != ANALYZER_VERSION:
+            raise unknown_format(None, found, ANALYZER_VERSION, "the agent's analysis of words")
+        settings = cls(**payload)
+        for name in (settings.model, settings.language, settings.counter, settings.locale):
             if not isinstance(name, str):
                 raise TypeError(f"a name of an agent's settings is {name!r}")
-        for number in (found.dimension, found.embedding):
+        for number in (settings.dimension, settings.embedding):
             if not (isinstance(number, int) and 0 < number <= MOST):
                 raise ValueError(f"a number of an agent's settings is {number!r}")
-        return found
+        return settings
 
 
 def settings_of(kind: str, payload: Mapping[str, Any] | None) -> Settings | None:

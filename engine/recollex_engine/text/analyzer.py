@@ -32,9 +32,8 @@ from recollex_engine.text.word_lists import STOP_WORDS
 
 ENGLISH = "english"
 """The language of new agents, where none is chosen."""
-ANALYZER_VERSION = 2
-"""The version of the analysis of new agents, kept in an agent's settings: 2 finds names by
-language and script (see `name_rules`), 1 by the rule for English. The tokens are the same."""
+ANALYZER_VERSION = 1
+"""The version of the analysis of words and names, kept in an agent's settings."""
 
 LONGEST_TERM = 128
 """Limit of a word in characters; a longer run is cut into terms of this length (a SHA-512 in hex

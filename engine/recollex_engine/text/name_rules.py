@@ -1,8 +1,4 @@
-"""By which rule does an agent find names? By that of its language, and of each text's script.
-
-An agent keeps the rule that it was created with: its settings hold the version of its analysis.
-Version 1 reads every text by the rule for English.
-"""
+"""By which rule does an agent find names? By that of its language, and of each text's script."""
 
 import re
 from collections.abc import Callable
@@ -14,21 +10,16 @@ from recollex_engine.text.names import LONGEST_NAME, find_names
 FindNames = Callable[[str, str | None], list[str]]
 """Returns the names in a text, in order, each once, its speaker's first."""
 
-BY_LANGUAGE = 2
-"""The version of the analysis from which names are found by language and script."""
-
 _BESIDE_LATIN = re.compile(rf"(?<=[A-Za-z0-9])(?=[{CASELESS}])|(?<=[{CASELESS}])(?=[A-Za-z])")
 
 
-def name_rule(language: str, version: int) -> FindNames:
-    """Return how an agent of this language, whose settings hold this version, finds names.
+def name_rule(language: str) -> FindNames:
+    """Return how an agent of this language finds names.
 
-    >>> find = name_rule("german", 2)
+    >>> find = name_rule("german")
     >>> find("Gestern war Jana mit dem Fahrrad in Weimar.", "Anna")
     ['Anna', 'Jana', 'Weimar']
     """
-    if version < BY_LANGUAGE:
-        return find_names
     return _german if language == "german" else _by_script
 
 

@@ -136,7 +136,7 @@ class _Search:
         wanted = {int(ops[each]) for chain in versions.values() for each in chain}
         payloads = self._payloads(wanted)
         assert columns.settings is not None
-        find_names = name_rule(columns.settings.language, columns.settings.analyzer)
+        find_names = name_rule(columns.settings.language)
         for memory, chain in versions.items():
             id = columns.dictionary["ids"].string(int(columns.array("id")[memory]))
             statement = recorded_statement(columns, memory, id)

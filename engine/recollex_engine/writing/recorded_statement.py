@@ -34,6 +34,6 @@ def _given_entities(columns: Columns, memory: int) -> tuple[str, ...]:
     entities = columns.array("mention_entity")[first:end].tolist()
     speaker = columns.label_in("speaker", memory)
     assert columns.settings is not None
-    find_names = name_rule(columns.settings.language, columns.settings.analyzer)
+    find_names = name_rule(columns.settings.language)
     found = {columns.entity(name, columns.op) for name in find_names(columns.text(memory), speaker)}
     return tuple(columns.entity_name(entity) for entity in entities if entity not in found)

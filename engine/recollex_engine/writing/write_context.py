@@ -45,7 +45,7 @@ class WriteContext:
     @property
     def find_names(self) -> FindNames:
         """How names are found in the agent's texts."""
-        return name_rule(self.settings.language, self.settings.analyzer)
+        return name_rule(self.settings.language)
 
     @property
     def find_types(self) -> FindTypes | None:
