@@ -1,39 +1,29 @@
-"""Every kind of operation as it was written on 28 November 2026, in a store and in a backup of it.
+"""A store of format 1, with every kind of operation, and its backup: both stay readable.
 
-`data/write_operations.py` wrote both. A kind that is added later gets a store of its own.
+`data/write_store.py` wrote both. A kind or a format that is added later gets an archive of its own.
 """
 
 import shutil
-import tarfile
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
 import recollex
 from recollex_engine.agents.logbook import KINDS
+from recollex_engine.errors import EncryptionError
 from recollex_engine.state.manifest import Manifest
-from tests.engine.data.write_operations import PieceVectors
+from recollex_engine.storage.formats import VERSION, writer_of
+from tests.engine.data.write_store import KEY, PieceVectors, unpack
 from tests.engine.unchanged_folders import files, opens_without_a_change
 
-DATA = Path(__file__).with_name("data")
-UNWRITTEN = {"replace"}
-"""Kinds that no version has written yet, and that are read."""
 TALK = ["Tess: I drink green tea in Rome.", "Ann: So do I."]
 DRAWN = "Tess drinks green tea in Rome."
 OPINION = "Green tea is best. (Reasons: Tess drinks it.)"
 
 
-def unpacked(name, target):
-    with tarfile.open(DATA / name) as archive:
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
-        archive.extractall(target)
-    return target / "store"
-
-
 @pytest.fixture
 def folder(tmp_path):
-    return unpacked("store-operations.tar.gz", tmp_path)
+    return unpack(tmp_path)
 
 
 def opened(folder, **options):
@@ -44,6 +34,7 @@ def holds(ann):
     texts = {memory.text: memory for memory in ann.list()}
     assert list(texts) == [
         *TALK,
+        "Tess: Tess likes Rome.",
         *("Tess moved to Rome.", "Ben sold the cello.", DRAWN, OPINION, "Ben has a drum."),
     ]
     assert [(texts[each].role, texts[each].source) for each in TALK] == [
@@ -82,7 +73,7 @@ def holds(ann):
     assert ann.stats().token_counter == "wordpiece"
     assert ann.engine.view().has_pieces
     log = {entry.op: entry for entry in ann.log()}
-    assert set(KINDS) - {entry.kind for entry in log.values()} == UNWRITTEN
+    assert {entry.kind for entry in log.values()} == set(KINDS)
     assert [(entry.by, entry.why) for entry in log.values() if entry.kind == "erase"] == [
         ("Ben", "asked")
     ]
@@ -112,15 +103,38 @@ def test_the_columns_of_its_checkpoint_are_those_of_its_log(folder):
         assert "id" in grown and all(columns[name] >= n for name, n in manifest.columns.items())
 
 
-def test_a_backup_of_it_verifies_and_is_restored(tmp_path):
-    unpacked("backup-1.tar.gz", tmp_path)
-    before = files(tmp_path / "store")
-    assert recollex.verify_backup(tmp_path / "store").ok
-    recollex.restore(tmp_path / "store", tmp_path / "again")
-    recollex.restore(
-        tmp_path / "store", tmp_path / "then", at=datetime(2024, 1, 1, 0, 3, tzinfo=UTC)
-    )
-    assert files(tmp_path / "store") == before
+def test_it_takes_writes(folder):
+    with opened(folder) as store:
+        ann = store.agent("ann")
+        ann.retain("New.", id="new", source="user")
+        ann.checkpoint()
+    assert writer_of(folder) == VERSION
+    with opened(folder, read_only=True) as store:
+        assert store.agent("ann").list()[-1].id == "new"
+        assert store.agent("ann").verify().ok
+
+
+def test_its_encrypted_agent_opens_with_the_key_alone(folder):
+    with opened(folder) as store:
+        with pytest.raises(EncryptionError):
+            store.agent("eve")
+        eve = store.agent("eve", key=KEY)
+        assert [memory.text for memory in eve.list()] == ["Eve has a secret."]
+        assert eve.verify().problems == ()
+        eve.retain("New.", id="new")
+        eve.checkpoint()
+    with opened(folder, read_only=True) as store:
+        assert [memory.id for memory in store.agent("eve", key=KEY).list()] == ["s0", "new"]
+
+
+def test_a_backup_of_it_verifies_and_is_restored(tmp_path, folder):
+    backup = tmp_path / "backup"
+    before = files(backup)
+    assert recollex.verify_backup(backup).ok
+    recollex.restore(backup, tmp_path / "again", key=KEY)
+    early = datetime(2024, 1, 1, 0, 3, tzinfo=UTC)
+    recollex.restore(backup, tmp_path / "then", at=early, agents="ann")
+    assert files(backup) == before
     with opened(tmp_path / "again") as store:
         holds(store.agent("ann"))
     with opened(tmp_path / "then") as store:  # with the vectors of the model of now

@@ -9,10 +9,8 @@ import copy
 import os
 import random
 import shutil
-import tarfile
 import warnings
 from datetime import UTC, datetime
-from pathlib import Path
 
 import orjson
 import pytest
@@ -21,9 +19,8 @@ import recollex
 from recollex_engine.errors import CorruptError, RecollexError
 from recollex_engine.log.format import START, Position, encode_header, encode_transaction
 from recollex_engine.log.reader import LogFollower
-from tests.engine.data.write_operations import PieceVectors
+from tests.engine.data.write_store import PieceVectors, unpack
 
-STORE = Path(__file__).parents[1] / "engine" / "data" / "store-operations.tar.gz"
 TRIALS = max(30, int(os.environ.get("RECOLLEX_FUZZ", "0")) // 10)
 OTHERS = [
     *(0, -1, 1, 2, 7, 50, 2**16, 2**31, 2**32 - 1, 2**32, 2**40, 2**63 - 1, 2**64 - 1, -(2**63)),
@@ -35,11 +32,7 @@ NOW = datetime(2024, 2, 1, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("operations")
-    with tarfile.open(STORE) as archive:
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4 on
-        archive.extractall(folder)
-    return folder / "store"
+    return unpack(tmp_path_factory.mktemp("operations"))
 
 
 def transactions(store):

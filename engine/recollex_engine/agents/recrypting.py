@@ -12,7 +12,7 @@ from recollex_engine.agents.snapshot import check_vectors, copy_vectors, new_age
 from recollex_engine.errors import CorruptError, LockedError
 from recollex_engine.log.copying import copied_transactions
 from recollex_engine.log.files import plain_path
-from recollex_engine.log.format import REWRITTEN_VERSION, SEALED_VERSION, START, encode_header
+from recollex_engine.log.format import START, encode_header
 from recollex_engine.log.head import HeadFile, lost_lines
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.models.embedder import Progress
@@ -48,8 +48,7 @@ def recrypt(
             new = None if new_key is None else create_key(folder, new_key)
             make_folder(folder / LOG)
             with FileSink(plain_path(folder / LOG, START.file)) as log:
-                version = REWRITTEN_VERSION if new is None else SEALED_VERSION
-                log.write(encode_header(START.file, START, version))
+                log.write(encode_header(START.file, START, new is not None))
                 for lines in _lines(source, new, progress):
                     log.write(lines)
             _copy_vectors(source, folder)

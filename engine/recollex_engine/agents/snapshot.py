@@ -31,8 +31,6 @@ from recollex_engine.errors import (
 from recollex_engine.log.copying import copied_transactions
 from recollex_engine.log.files import LogFile, compressed_path, file_numbers, plain_path
 from recollex_engine.log.format import (
-    REWRITTEN_VERSION,
-    SEALED_VERSION,
     START,
     Position,
     encode_header,
@@ -226,11 +224,10 @@ def _clamp_times(log: Path, cipher: Cipher | None, latest: int) -> None:
     """Write a log anew, in one file, without recorded times after ``latest``."""
     new = log.with_name("log.clamped")
     make_folder(new)
-    version = REWRITTEN_VERSION if cipher is None else SEALED_VERSION
     follower = LogFollower(log, verify=True)
     try:
         with FileSink(plain_path(new, START.file)) as sink:
-            sink.write(encode_header(START.file, START, version))
+            sink.write(encode_header(START.file, START, cipher is not None))
             for lines in copied_transactions(follower, cipher, latest):
                 sink.write(b"".join(lines))
             sink.sync()

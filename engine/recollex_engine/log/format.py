@@ -20,8 +20,8 @@ in this order (LF is ``\n``)::
     KIND   = 1 to 32 of a-z 0-9 _, the first a letter
     SALT   = 16 random bytes, base64 (RFC 4648, section 4) without padding: 22 characters
     HASH   = 32 bytes, the same: 43 characters
-    VERSION = 1, 2 in a file that an erasure has rewritten: its stubs may have a payload, or 3
-             in each file of an encrypted agent: its payloads are sealed (see `log.sealing`)
+    VERSION = 1, or 2 in each file of an encrypted agent: its payloads are sealed (see
+             `log.sealing`)
     OBJECT = the payload, a JSON object on one line (JSON escapes a line feed inside a string)
 
 Chain, with ``||`` for concatenation, numbers as 8 bytes little-endian and chain(0) = 32 zero
@@ -55,10 +55,8 @@ from recollex_engine.errors import FormatError, InputError
 from recollex_engine.storage.formats import unknown_format
 
 FORMAT_VERSION = 1
-REWRITTEN_VERSION = 2
-"""The version of a file that an erasure has rewritten."""
-SEALED_VERSION = 3
-"""The version of a file with sealed payloads, rewritten or not."""
+SEALED_VERSION = 2
+"""The version of a file with sealed payloads."""
 SALT_BYTES = 16
 NO_CHAIN = bytes(32)
 BEFORE_ALL_TIMES = -(2**63)  # the recorded time of a log without operations
@@ -270,8 +268,9 @@ def encode_stub(record: Record, left: bytes | None) -> bytes:
     )
 
 
-def encode_header(file: int, before: Position, version: int = FORMAT_VERSION) -> bytes:
-    """Return the first line, with its line feed, of log file ``file``."""
+def encode_header(file: int, before: Position, sealed: bool = False) -> bytes:
+    """Return the first line, with its line feed, of log file ``file``; sealed: its payloads are."""
+    version = SEALED_VERSION if sealed else FORMAT_VERSION
     return b'{"recollex_log":%d,"file":%d,"previous":%d,"op":%d,"at":%d,"chain":"%b"}\n' % (
         version,
         file,
@@ -296,7 +295,7 @@ def decode_header(line: bytes, path: Path | None = None) -> Position | None:
     if match is None:
         return None
     version, file, previous, op, at, chain = match.groups()
-    if not FORMAT_VERSION <= int(version) <= SEALED_VERSION:
+    if int(version) not in (FORMAT_VERSION, SEALED_VERSION):
         known = f"{FORMAT_VERSION} to {SEALED_VERSION}"
         raise unknown_format(path, int(version), known, "" if path else "the log")
     if int(previous) != int(file) - 1:

@@ -17,8 +17,6 @@ from recollex_engine.log.files import (
     plain_path,
 )
 from recollex_engine.log.format import (
-    REWRITTEN_VERSION,
-    SEALED_VERSION,
     START,
     Position,
     Record,
@@ -112,8 +110,7 @@ def _header(line: bytes, source: LogFile) -> bytes:
     position = decode_header(line, source.path)
     if position is None:
         raise CorruptError(source.path, "the header of a log file", repr(line[:80]))
-    version = SEALED_VERSION if is_sealed(line) else REWRITTEN_VERSION
-    return encode_header(position.file, position, version)
+    return encode_header(position.file, position, is_sealed(line))
 
 
 def _stubbed(line: bytes, left: Left, source: LogFile) -> bytes:

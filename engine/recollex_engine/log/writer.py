@@ -18,9 +18,7 @@ from recollex_engine.log.files import (
 )
 from recollex_engine.log.flush_ahead import FlushAhead
 from recollex_engine.log.format import (
-    FORMAT_VERSION,
     SALT_BYTES,
-    SEALED_VERSION,
     START,
     Position,
     check_operations,
@@ -335,13 +333,12 @@ class LogWriter:
             torn = False
         if torn:
             cut_after(self.folder, end)
-        # A file without its header holds nothing: earlier versions flushed it only with a mode.
+        # A file without its header holds nothing.
         return end if end.offset else self._create_file(end.file, end)
 
     def _create_file(self, file: int, before: Position) -> Position:
         """Create log file ``file`` with its header, atomically; durable in every mode."""
-        version = FORMAT_VERSION if self._cipher is None else SEALED_VERSION
-        header = encode_header(file, before, version)
+        header = encode_header(file, before, self._cipher is not None)
         replace_file(plain_path(self.folder, file), header)
         return Position(file, len(header), before.op, before.recorded_at, before.chain)
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import orjson
 
-from recollex_engine.domain.fact_schema import SURFACES
 from recollex_engine.domain.schema import PIECES, schema
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError
@@ -49,16 +48,11 @@ class GraphEntry:
     width: int = 0
 
 
-_SEGMENT = ("number", "first_row", "end_row", "postings")  # earlier versions have more fields
-_GRAPH = ("path", "first_row", "end_row", "width")
-
-
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """The state of a checkpoint.
 
-    checksums: the CRC-32 of what counts in a file, by its path below the agent's folder. A file
-    that an earlier version wrote has none.
+    checksums: the CRC-32 of what counts in a file, by its path below the agent's folder.
     """
 
     generation: int
@@ -72,15 +66,8 @@ class Manifest:
 
     @property
     def has_all_columns(self) -> bool:
-        """Whether it names every column; later ones may be missing where they would be empty.
-
-        A checkpoint with facts or events but no surfaces may have been made by an older version,
-        after a newer one had recorded some.
-        """
-        held = self.columns.keys() | PIECES.keys()
-        if not (self.columns.get("fact_id") or self.columns.get("event_id")):
-            held |= SURFACES.keys()
-        return held == schema().keys()
+        """Whether it names every column, except for those of `PIECES`, which few agents have."""
+        return self.columns.keys() | PIECES.keys() == schema().keys()
 
     def _check(self) -> None:
         """Raise `TypeError` for a field of another type, or a negative number.
@@ -144,15 +131,9 @@ class Manifest:
                 Settings.from_payload(values["settings"]),
                 values["columns"],
                 values["dictionaries"],
-                tuple(
-                    SegmentEntry(*(entry[name] for name in _SEGMENT))
-                    for entry in values["segments"]
-                ),
-                tuple(
-                    GraphEntry(**{name: entry.get(name, 0) for name in _GRAPH})
-                    for entry in values.get("graphs", ())
-                ),
-                values.get("checksums", {}),
+                tuple(SegmentEntry(**entry) for entry in values["segments"]),
+                tuple(GraphEntry(**entry) for entry in values["graphs"]),
+                values["checksums"],
             )
             found._check()
             return found

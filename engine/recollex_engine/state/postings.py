@@ -7,7 +7,7 @@ the segment. For each term it holds the memories, ascending, in 16 bits each (se
 comes from the view, so one index serves the present and every cut.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from recollex_kernels.words.impacts import grade_postings
 from recollex_kernels.words.postings import build_postings, divide_postings
 from recollex_kernels.words.segments import Lists, slices_in
 
-FORMAT = 4
+FORMAT = 1
 GRADED_BY = 0.9, 0.4
 """k1 and b of BM25 by which impact codes are assigned; their limits hold for other values too."""
 ARRAYS: dict[str, npt.DTypeLike] = {
@@ -36,11 +36,6 @@ ARRAYS: dict[str, npt.DTypeLike] = {
     "columns": np.uint8,
 }
 """The arrays of a file, in the order of `recollex_kernels.words.segments.Lists`."""
-_FORMAT_3: dict[str, npt.DTypeLike] = {
-    **{name: kind for name, kind in ARRAYS.items() if "cuts" not in name},
-    **{"starts": np.int64, "memories": np.uint32},
-}
-"""The arrays of format 3, which did not divide posting lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +59,6 @@ class Postings:
     dense_cuts: npt.NDArray[np.uint32]
     greatest: npt.NDArray[np.uint8]
     columns: npt.NDArray[np.uint8]
-    outdated: bool = False
-    """Whether the file has an older format; the next checkpoint then writes it again."""
     file: npt.NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
     """The bytes of the file, where there is one."""
 
@@ -89,17 +82,6 @@ class Postings:
             term_offset, term, 0, len(term_offset) - 1, vocabulary
         )
         memories += np.uint32(first_memory)
-        return cls._graded(first_memory, starts, memories, counts, lengths)
-
-    @classmethod
-    def _graded(
-        cls,
-        first_memory: int,
-        starts: npt.NDArray[np.int64],
-        memories: npt.NDArray[np.uint32],
-        counts: npt.NDArray[np.uint8],
-        lengths: npt.NDArray[np.uint32],
-    ) -> "Postings":
         end = first_memory + len(lengths)
         codes, limits, dense, greatest, columns = grade_postings(
             starts, memories, counts, lengths, first_memory, end, *GRADED_BY
@@ -159,39 +141,24 @@ class Postings:
         write_arrays(path, arrays, meta)
 
     @classmethod
-    def read(cls, path: Path, words: npt.NDArray[np.uint32]) -> "Postings":
+    def read(cls, path: Path) -> "Postings":
         """Return the lists of ``path``, mapped.
 
-        ``words`` uint32[n]: the length in words of each memory of the agent. Format 3 holds
-        memories in 32 bits, and format 2 has no impact codes. Reading divides the lists (8 ms for
-        100,000 memories) and grades them (40 ms), each time until a checkpoint writes them again.
         Raises `CorruptError` for arrays that do not fit each other, and `FormatError` for another
         format.
         """
         arrays, meta = read_arrays(path)
-        file = whole_file(arrays)
+        if meta.get("format") != FORMAT:
+            raise unknown_format(path, meta.get("format"), FORMAT)
         first, end = meta.get("first_memory"), meta.get("end_memory")
         if not (isinstance(first, int) and isinstance(end, int) and 0 <= first <= end):
             raise CorruptError(path, "the numbers of its memories", f"{first!r} to {end!r}")
-        if meta.get("format") == 2:
-            graded = cls._graded(first, **arrays, lengths=words[first:end])
-            return replace(graded, outdated=True, file=file)
-        if meta.get("format") == 3:
-            _check(path, arrays, end - first, _FORMAT_3)
-            whole = arrays["starts"], arrays["memories"], arrays["dense"], first, end
-            names = "starts", "cuts", "memories", "dense_cuts"
-            arrays |= zip(names, divide_postings(*whole), strict=True)
-        elif meta.get("format") != FORMAT:
-            raise unknown_format(path, meta.get("format"), f"2 to {FORMAT}")
-        _check(path, arrays, end - first, ARRAYS)
+        _check(path, arrays, end - first)
         kept: dict[str, Any] = {name: arrays[name] for name in ARRAYS}
-        outdated = meta["format"] != FORMAT
-        return cls(first_memory=first, end_memory=end, **kept, outdated=outdated, file=file)
+        return cls(first_memory=first, end_memory=end, **kept, file=whole_file(arrays))
 
 
-def _check(
-    path: Path, arrays: dict[str, npt.NDArray[Any]], size: int, kinds: dict[str, npt.DTypeLike]
-) -> None:
+def _check(path: Path, arrays: dict[str, npt.NDArray[Any]], size: int) -> None:
     """Raise `CorruptError` for arrays that do not fit each other, because kernels trust them.
 
     size: the number of memories.
@@ -202,7 +169,7 @@ def _check(
     counts = {"starts": max(1, starts), "cuts": (starts - 1) * cuts, "memories": held}
     counts |= {"codes": held, "limits": 4 * 256, "dense": dense, "dense_cuts": dense * cuts}
     counts |= {"greatest": dense, "columns": dense * size}
-    for name, kind in kinds.items():
+    for name, kind in ARRAYS.items():
         array = arrays.get(name, np.empty(0))
         if (array.dtype, len(array)) != (np.dtype(kind), counts[name]):
             expected = f"{name} of {counts[name]} items of {np.dtype(kind)}"

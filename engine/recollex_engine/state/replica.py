@@ -97,7 +97,7 @@ class Replica:
             self._warn(f"the manifest is damaged ({error})")
             manifest = None
         if manifest is not None and not manifest.has_all_columns:
-            self.damaged = True  # columns of an older version; closing makes a new checkpoint
+            self.damaged = True  # without some columns; closing makes a new checkpoint
             manifest = None
         while manifest is not None:
             last = self._last(manifest.position)
@@ -212,11 +212,10 @@ class Replica:
     ) -> Indexes:
         """Map the indexes; if one is damaged, all rows are tail, and recalls are slower."""
         folder, dimension = self.folder, self.columns.dimension
-        words = self.columns.array("words")
         try:
             indexes = Indexes(
                 tuple(
-                    Segment(entry.number, Postings.read(folder / entry.postings, words))
+                    Segment(entry.number, Postings.read(folder / entry.postings))
                     for entry in self.entries
                 ),
                 tuple(

@@ -2,8 +2,8 @@
 
 Kernels check nothing. So an item of a damaged column that is used as an index could read or write
 anywhere, and a chain that leads to itself would never end. Where checksums are compared only after
-opening (see `state.integrity`), or an earlier version wrote none, every column that anything is
-indexed by is looked through first. Cost: 1 ms for 100,000 memories.
+opening (see `state.integrity`), every column that anything is indexed by is looked through first.
+Cost: 1 ms for 100,000 memories.
 """
 
 from collections.abc import Callable, Mapping

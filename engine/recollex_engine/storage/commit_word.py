@@ -8,11 +8,10 @@
     zero       = uint32, 0
     op         = uint64 at byte 16   the last operation readers may see
     generation = uint64 at byte 24   the manifest's number, which each checkpoint raises
-    check      = uint64 at byte 32   0, or the CRC-32 of the first 16 bytes
+    check      = uint64 at byte 32   the CRC-32 of the first 16 bytes
     zeros      = 24 bytes
 
-Version 1 has no check. A file of another version says its version twice, by its check: without
-that the version is damage.
+Without the check that fits, the file is damaged, and is not one of another version.
 
 Numbers are little-endian. Each is aligned and written by one call of the system, which copies eight
 bytes at once, so a reader in another process sees the old or the new value, never a mixture of
@@ -44,8 +43,9 @@ DELETED = (1 << 64) - 1
 
 _MAGIC = b"rcxcomit"
 _HEADER = struct.Struct("<8sII")
-_NEW = _HEADER.pack(_MAGIC, VERSION, 0).ljust(SIZE, b"\0")
 _OP, _GENERATION, _CHECK = 2, 3, 4  # in words of 8 bytes
+_FIRST = _HEADER.pack(_MAGIC, VERSION, 0)
+_NEW = struct.pack("<16sQQQ", _FIRST, 0, 0, crc32(_FIRST)).ljust(SIZE, b"\0")
 
 
 class CommitWord:
@@ -153,10 +153,10 @@ class CommitWord:
             os.close(fd)
         header, words = pages[: _HEADER.size], pages.cast("Q")
         magic, version, _ = _HEADER.unpack(header)
-        if magic == _MAGIC and version != VERSION and words[_CHECK] == crc32(header):
-            raise unknown_format(self.path, version, VERSION)
-        if header != _NEW[: _HEADER.size]:
+        if magic != _MAGIC or words[_CHECK] != crc32(header):
             return None
+        if version != VERSION:
+            raise unknown_format(self.path, version, VERSION)
         self._words = words
         return words
 

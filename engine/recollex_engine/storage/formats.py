@@ -6,7 +6,6 @@
 
 ``written_by`` is the newest version that has opened an agent of the store for writing. It is noted
 before that version writes anything, so a store with a file of a newer format names that version.
-Stores written before have no such field.
 """
 
 from pathlib import Path

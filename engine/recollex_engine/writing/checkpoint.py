@@ -123,17 +123,10 @@ def _checksums(replica: Replica, manifest: Manifest, indexes: Indexes) -> dict[s
     }
 
 
-def _unsealed(replica: Replica, rows: int) -> list[int]:
-    """Return the numbers of the segments to write.
-
-    These are the segments whose rows no sealed segment covers, and sealed segments whose posting
-    lists have an older format.
-    """
-    pairs = list(zip(replica.indexes.segments, replica.entries, strict=True))
+def _unsealed(replica: Replica, rows: int) -> range:
+    """Return the numbers of the segments whose rows no sealed segment covers."""
     sealed = sum(entry.end_row - entry.first_row == SEGMENT_ROWS for entry in replica.entries)
-    old = [entry.number for segment, entry in pairs if segment.postings.outdated]
-    unsealed = range(sealed, -(-rows // SEGMENT_ROWS))
-    return [*(number for number in old if number < sealed), *unsealed]
+    return range(sealed, -(-rows // SEGMENT_ROWS))
 
 
 def _index(
@@ -150,12 +143,11 @@ def _index(
     began = view.of_memories("first_row")
     first_memory, end_memory = np.searchsorted(began, [first, end]).tolist()
     offsets = view.term_offsets(first_memory, end_memory)
-    words = view.buffer("words")
-    lengths = words[first_memory:end_memory]
+    lengths = view.buffer("words")[first_memory:end_memory]
     Postings.build(offsets, view.buffer("term"), lengths, first_memory, terms).write(path)
     flush_folder(folder)
     entry = SegmentEntry(number, first, end, str(path.relative_to(replica.folder)))
-    return Segment(number, Postings.read(path, words)), entry
+    return Segment(number, Postings.read(path)), entry
 
 
 def _remove_old(folder: Path, manifest: Manifest) -> None:

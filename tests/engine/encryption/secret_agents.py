@@ -76,7 +76,7 @@ def assert_sealed(folder):
             continue
         if where.parent.name == "log":
             header, *lines = data.splitlines()
-            assert header.startswith(b'{"recollex_log":3,'), name
+            assert header.startswith(b'{"recollex_log":2,'), name
             payloads = (decode_record(line).payload for line in lines)
             assert all(p is None or p.startswith(b'{"sealed":"') for p in payloads), name
         elif where.name.startswith("vectors"):

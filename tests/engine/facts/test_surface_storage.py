@@ -3,9 +3,7 @@
 import copy
 import pickle
 import shutil
-import tarfile
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +11,6 @@ import recollex
 from tests.bindings.word_vectors import WordVectors
 from tests.engine.facts.told_surfaces import told
 
-FOLDER = Path(__file__).parent
 ALL = ("memory", "fact", "event", "episode")
 
 
@@ -162,53 +159,3 @@ def test_without_a_model_the_words_are_searched(tmp_path):
         alice.facts.add("Ben", "likes", "boats")
         assert [hit.ranks for hit in alice.facts.search("tea")] == [{"keyword": 1}]
         assert alice.verify().problems == ()
-
-
-# -- stores of earlier versions -------------------------------------------------------------------
-
-
-@pytest.fixture
-def old(tmp_path):
-    """A store of revision 23eae57, whose facts and events have no surfaces."""
-    with tarfile.open(FOLDER / "without-surfaces.tar.gz") as archive:
-        archive.extraction_filter = getattr(tarfile, "data_filter", None)
-        archive.extractall(tmp_path)
-    return tmp_path / "store"
-
-
-@pytest.mark.parametrize("embed", [True, False])
-def test_an_older_store_is_read_and_its_first_fact_brings_the_others(old, embed):
-    with recollex.open(old, embedder=WordVectors(), read_only=True) as store:
-        alice = store.agent("ann")
-        assert len(alice.facts.find()) == 3 and alice.facts.search("Rome") == []
-    with recollex.open(old, embedder=WordVectors()) as store:
-        alice = store.agent("ann")
-        before = alice.head().op
-        alice.retain("Only a memory.")
-        assert alice.facts.search("Rome") == []
-        alice.facts.add("Eve", "likes", "tea", embed=embed)
-        assert [hit.item.object for hit in alice.facts.search("Who lives in Rome?")][:1] == ["Rome"]
-        assert alice.events.search("Ann moved to Rome.")[0].item.summary == "Ann moved to Rome."
-        kinds = [entry.kind for entry in alice.log()][before:]
-        assert kinds.count("surface") == 9 and kinds.count("upsert_edge") == 1
-        alice.facts.add("Eve", "likes", "ink")
-        assert [entry.kind for entry in alice.log()][-1] == "upsert_edge"
-        assert alice.verify().problems == ()
-
-
-def test_reembedding_an_older_store_with_its_own_model_adds_what_it_lacks(old):
-    assert recollex.reembed(old, "ann", embedder=WordVectors()) == 10  # 5 names
-    assert recollex.reembed(old, "ann", embedder=WordVectors()) == 0
-    with recollex.open(old, embedder=WordVectors(), read_only=True) as store:
-        assert store.agent("ann").facts.search("Rome")[0].item.object == "Rome"
-
-
-def test_an_erased_surface_of_an_older_store_is_gone(old):
-    recollex.reembed(old, "ann", embedder=WordVectors())
-    with recollex.open(old, embedder=WordVectors()) as store:
-        alice = store.agent("ann")
-        assert alice.erase("m0", by="ann", why="asked for").facts == 1
-        assert "Rome" not in [hit.item.object for hit in alice.facts.search("Rome")]
-        assert alice.verify().problems == ()
-    log = [path.read_bytes() for path in (old / "agents" / "ann" / "log").iterdir()]
-    assert all(b'"rome"' not in data for data in log)

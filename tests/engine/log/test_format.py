@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from recollex_engine.errors import FormatError, InputError
 from recollex_engine.log.format import (
-    REWRITTEN_VERSION,
-    SEALED_VERSION,
     START,
     Position,
     Record,
@@ -115,13 +113,11 @@ def test_a_header_reads_back_and_another_version_is_refused():
     line = encode_header(7, before)
     assert decode_header(line[:-1]) == Position(7, len(line), 88, 99, before.chain)
     assert decode_header(line[:-1].replace(b'"previous":6', b'"previous":5')) is None
-    rewritten = encode_header(7, before, REWRITTEN_VERSION)
-    assert decode_header(rewritten[:-1]) == Position(7, len(line), 88, 99, before.chain)
-    sealed = encode_header(7, before, SEALED_VERSION)
+    sealed = encode_header(7, before, sealed=True)
     assert decode_header(sealed[:-1]) == Position(7, len(line), 88, 99, before.chain)
-    assert [is_sealed(each) for each in (line, rewritten, sealed)] == [False, False, True]
-    with pytest.raises(FormatError, match="format 4"):
-        decode_header(line[:-1].replace(b'_log":1', b'_log":4'))
+    assert [is_sealed(each) for each in (line, sealed)] == [False, True]
+    with pytest.raises(FormatError, match="format 3"):
+        decode_header(line[:-1].replace(b'_log":1', b'_log":3'))
 
 
 def test_a_stub_may_have_a_payload_of_its_own():

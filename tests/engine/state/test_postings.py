@@ -10,12 +10,9 @@ from hypothesis import strategies as st
 
 from recollex_engine.errors import CorruptError, FormatError
 from recollex_engine.state import postings
-from recollex_engine.state.postings import FORMAT, Postings
+from recollex_engine.state.postings import Postings
 from recollex_engine.storage.array_file import read_arrays, write_arrays
-from recollex_kernels.words.impacts import grade_postings
-from recollex_kernels.words.postings import build_postings
 
-FORMAT_3 = Path(__file__).parents[1] / "data" / "postings-format-3"
 STOP = 0xFFFFFFFF
 VOCABULARY = 9
 MEMORIES = st.lists(
@@ -72,7 +69,7 @@ def test_lists_are_those_of_the_memories_alone_and_come_back_from_the_file(memor
     assert lists_of(built) == naive(memories, first, end)
     with tempfile.TemporaryDirectory() as folder:
         built.write(Path(folder) / "postings")
-        read = Postings.read(Path(folder) / "postings", lengths(memories))
+        read = Postings.read(Path(folder) / "postings")
     assert (read.first_memory, read.end_memory) == (first, end)
     assert lists_of(read) == naive(memories, first, end)
 
@@ -99,7 +96,7 @@ def test_another_format_is_refused(tmp_path, monkeypatch):
     build([[1]], 0, 1, VOCABULARY).write(tmp_path / "postings")
     monkeypatch.undo()
     with pytest.raises(FormatError, match="format 7"):
-        Postings.read(tmp_path / "postings", np.zeros(1, np.uint32))
+        Postings.read(tmp_path / "postings")
 
 
 @pytest.mark.parametrize(
@@ -110,41 +107,16 @@ def test_a_flipped_bit_in_the_header_is_corruption(tmp_path, damage):
     build([[1], [2]], 1, 2, VOCABULARY).write(path)
     path.write_bytes(path.read_bytes().replace(*damage, 1))
     with pytest.raises(CorruptError):
-        Postings.read(path, np.zeros(2, np.uint32))
+        Postings.read(path)
 
 
 def test_lists_are_never_changed(tmp_path):
     build([[1, 2]], 0, 1, VOCABULARY).write(tmp_path / "postings")
-    read = Postings.read(tmp_path / "postings", np.zeros(1, np.uint32))
+    read = Postings.read(tmp_path / "postings")
     with pytest.raises(ValueError, match="read-only"):
         read.memories[0] = 5
     with pytest.raises(dataclasses.FrozenInstanceError):
         read.first_memory = 5
-
-
-@settings(deadline=None, max_examples=30)
-@given(MEMORIES, st.integers(0, 30), st.sampled_from([2, 3]))
-def test_lists_of_formats_before_are_brought_up_when_they_are_read(memories, first, version):
-    first = min(first, len(memories))
-    built = build(memories, first, len(memories), VOCABULARY)
-    with tempfile.TemporaryDirectory() as folder:
-        write_as(version, Path(folder) / "postings", memories, first)
-        read = Postings.read(Path(folder) / "postings", lengths(memories))
-    assert read.outdated and not built.outdated
-    same(read, built)
-
-
-def write_as(version, path, memories, first):
-    """Write the lists of memories from ``first`` on as versions 2 and 3 did."""
-    offsets, terms = forward(memories)
-    end = len(memories)
-    starts, held, counts = build_postings(offsets[first:], terms, 0, end - first, VOCABULARY)
-    held += np.uint32(first)
-    graded = grade_postings(starts, held, counts, lengths(memories)[first:], first, end, 0.9, 0.4)
-    names = "codes", "limits", "dense", "greatest", "columns"
-    rest = {"counts": counts} if version == 2 else dict(zip(names, graded, strict=True))
-    meta = {"format": version, "first_memory": first, "end_memory": end}
-    write_arrays(path, {"starts": starts, "memories": held, **rest}, meta)
 
 
 def same(found, expected):
@@ -153,17 +125,7 @@ def same(found, expected):
         assert getattr(mine, "dtype", None) == getattr(other, "dtype", None)
 
 
-def test_a_file_that_a_version_of_format_3_wrote_holds_what_it_held():
-    rng = np.random.default_rng(3)  # 40 memories, from 5 on, as they were drawn for it
-    sizes = rng.integers(0, 7, 40)
-    drawn = np.split(rng.integers(0, 12, int(sizes.sum())), np.cumsum(sizes)[:-1])
-    memories = [*[[]] * 5, *(words.tolist() for words in drawn)]
-    read = Postings.read(FORMAT_3, lengths(memories))
-    assert read.outdated
-    same(read, build(memories, 5, 45, 12))
-
-
-def test_memories_of_several_parts_come_back_from_files_of_formats_3_and_4(tmp_path):
+def test_memories_of_several_parts_come_back_from_the_file(tmp_path):
     rng = np.random.default_rng(0)
     frequent = rng.random(140_000) < 0.4
     memories = [
@@ -177,20 +139,14 @@ def test_memories_of_several_parts_come_back_from_files_of_formats_3_and_4(tmp_p
     assert built.dense.tolist() == [0] and built.dense_cuts.tolist() == cuts
     cuts = [len(range(997, 7 + 65_536 * part, 997)) for part in (1, 2)]
     assert built.cuts.reshape(VOCABULARY, 2)[:4].tolist() == [[0, 0], cuts, [0, 1], [0, 1]]
-    built.write(tmp_path / "postings-4")
-    same(Postings.read(tmp_path / "postings-4", lengths(memories)), built)
-    write_as(3, tmp_path / "postings-3", memories, 7)
-    same(Postings.read(tmp_path / "postings-3", lengths(memories)), built)
+    built.write(tmp_path / "postings")
+    same(Postings.read(tmp_path / "postings"), built)
 
 
-@pytest.mark.parametrize("version", [3, FORMAT])
-def test_arrays_that_do_not_fit_each_other_are_refused(tmp_path, version):
+def test_arrays_that_do_not_fit_each_other_are_refused(tmp_path):
     memories = [[*range(VOCABULARY)], [2], [0, 8, 8]]
     path = tmp_path / "postings"
-    if version == FORMAT:
-        build(memories, 0, 3, VOCABULARY).write(path)
-    else:
-        write_as(version, path, memories, 0)
+    build(memories, 0, 3, VOCABULARY).write(path)
     arrays, meta = read_arrays(path)
     for name, array in arrays.items():
         wider = array.astype(np.uint64) if name in ("memories", "codes") else array
@@ -198,7 +154,7 @@ def test_arrays_that_do_not_fit_each_other_are_refused(tmp_path, version):
             if (lying.dtype, len(lying)) != (array.dtype, len(array)):
                 write_arrays(path, arrays | {name: lying}, meta)
                 with pytest.raises(CorruptError, match="items"):
-                    Postings.read(path, lengths(memories))
+                    Postings.read(path)
         write_arrays(path, {own: held for own, held in arrays.items() if own != name}, meta)
         with pytest.raises(CorruptError):
-            Postings.read(path, lengths(memories))
+            Postings.read(path)

@@ -43,7 +43,8 @@ def test_the_bytes_are_the_documented_ones(tmp_path):
     assert data[:16] == b"rcxcomit" + b"\1\0\0\0" + bytes(4)
     assert data[16:24] == bytes([8, 7, 6, 5, 4, 3, 2, 1])
     assert data[24:32] == b"\x09" + bytes(7)
-    assert data[32:] == bytes(32)
+    assert data[32:40] == zlib.crc32(data[:16]).to_bytes(8, "little")
+    assert data[40:] == bytes(24)
 
 
 def test_an_absent_word_is_zero_until_it_appears(tmp_path):
@@ -94,7 +95,7 @@ def test_no_flipped_bit_of_the_header_blocks_the_agent(tmp_path):
     path = tmp_path / "COMMIT"
     CommitWord(path, writable=True).op = 5
     data = path.read_bytes()
-    for at in range(16):
+    for at in (*range(16), *range(32, 40)):
         for bit in range(8):
             path.write_bytes(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
             assert CommitWord(path).op == 0
