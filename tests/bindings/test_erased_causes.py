@@ -109,7 +109,6 @@ def test_the_facts_and_events_of_a_turn_go_with_it(tmp_path: Path) -> None:
     ("by", "why", "named"),
     [
         ("write policy", "event trigger, m 1", True),
-        ("write policy", "event trigger, m 1: Ann: I moved.", True),  # as once written
         ("write policy", "event trigger, m 12", False),
         ("facts of turns", "deed, m 1", True),
         ("extraction", "same as m 1", True),

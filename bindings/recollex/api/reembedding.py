@@ -30,11 +30,9 @@ def reembed(
 
     Returns the number of passages, facts, events, episodes and names of entities that this call
     embedded: fewer than all after an interrupted call, 0 if the vectors are the model's already.
-    Facts, events and names come last, after the switch; those that an older version recorded
-    without vectors are embedded here too, and then also by the model that the agent has already.
-    Until all passages are embedded the
-    old vectors are used, other processes may read and write, and a call that was killed is
-    continued by the next. Then one operation switches to the new vectors, for cuts of the past as
+    Facts, events and names come last, after the switch. Until all passages are embedded the old
+    vectors are used, other processes may read and write, and a call that was killed is continued by
+    the next. Then one operation switches to the new vectors, for cuts of the past as
     well. Processes that read the agent with the old model get `errors.ModelMismatchError` from
     then on.
 

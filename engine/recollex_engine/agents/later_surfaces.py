@@ -17,7 +17,7 @@ _FIELDS = ("of", "version", "name", "words", "vector", "synonyms")
 
 
 class LaterSurfaces:
-    """The surfaces of earlier versions among later operations.
+    """The surfaces of the copy's versions among later operations.
 
     First `count` every operation of the copy, then `read` every later one, both in order.
 

@@ -98,7 +98,7 @@ def read_profile(agent: str, view: FactView) -> Profile:
         if version is None or not view.is_visible(version):
             continue
         fact = read_fact(view, version)
-        if _is_part(name, fact.object):  # else it was removed, or written before ids were reserved
+        if _is_part(name, fact.object):  # else it was removed
             said[name] = fact.object
         updated = fact.recorded[0] if updated is None else max(updated, fact.recorded[0])
     began = from_micros(int(view.data("op_recorded_at")[0])) if view.op else None

@@ -5,8 +5,6 @@ the change, at its end. It quotes nothing: the record of a correction stays when
 it speaks of is erased. ::
 
     event trigger, ID    deed, ID    same as ID    refined by ID    superseded by ID
-
-Earlier versions quoted the turn after its id ("event trigger, ID: Ann: I moved.").
 """
 
 import re
@@ -30,13 +28,7 @@ def names_one_of(payload: Mapping[str, Any], ids: Collection[str]) -> bool:
     if not ids or why is None or payload.get("by") not in _AUTHORS:
         return False
     rule = _RULE.match(why)
-    if rule is None:
-        return False
-    named = why[rule.end() :]
-    if named in ids:
-        return True
-    ends = [match.start() for match in re.finditer(": ", named)]
-    return any(named[:end] in ids for end in ends)
+    return rule is not None and why[rule.end() :] in ids
 
 
 def supersedes(payload: Mapping[str, Any], ids: Collection[str]) -> bool:

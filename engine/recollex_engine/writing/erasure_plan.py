@@ -306,10 +306,7 @@ class ErasurePlan:
         return payload | {"memories": kept} if kept else hole(payload)
 
     def _left_of_thought(self, kind: str, payload: Payload) -> Payload:
-        """Return a thought, unless a memory that it was shown is erased; and what says more of it.
-
-        The reason of a `form` was the question, in earlier versions.
-        """
+        """Return a thought or what says more of it, unless a memory that it was shown is erased."""
         if kind == THINK and not any(map(self._gone_memory, payload["shown"])):
             self._thoughts.add(payload["thought"])
         is_kept = payload["thought"] in self._thoughts and not self.erasing.everything

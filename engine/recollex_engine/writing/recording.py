@@ -32,7 +32,7 @@ from recollex_engine.writing.taking_away import with_unsupported
 from recollex_engine.writing.write_context import WriteContext
 
 SURFACES_AT_ONCE = 1024
-"""Surfaces of earlier versions that one transaction adds where all of them are added."""
+"""Missing surfaces that one transaction adds where all of them are added."""
 BATCH = 100
 """Memories or operations in a call from which the garbage collector is paused meanwhile."""
 

@@ -29,7 +29,7 @@ from recollex_engine.writing.fact_record import content_of, edges_of
 from recollex_engine.writing.phrase_making import has_name, lacks_phrase, phrase_surfaces
 
 MISSING = 256
-"""The most surfaces of earlier versions that one transaction adds."""
+"""The most missing surfaces that one transaction adds."""
 
 
 class SurfaceMaker:
@@ -173,8 +173,8 @@ def text_of_version(columns: Columns, kind: str, version: int) -> str:
 def lacking(columns: Columns, most: int | None = MISSING) -> list[tuple[str, int]]:
     """Return the newest ``most`` versions that have no surface; None for all.
 
-    Only versions of an older store have none, and those before a move to another model. Once there
-    are none, there are none later.
+    A move to another model drops all surfaces, and an erasure those of names that other facts have
+    too. Until the next of these there are no others.
     """
     surfaces = columns.surfaces
     if surfaces.are_whole:
