@@ -1,13 +1,11 @@
 """Writes the archive of a store and its backup that `test_operations_format` opens.
 
-    TIKTOKEN_CACHE_DIR=FOLDER python -m tests.engine.data.write_store
-
-FOLDER holds the vocabulary of cl100k_base: without it, tokens need not be counted again.
+    python -m tests.engine.data.write_store
 
 An agent ann with every kind of operation, in this order: memories with vectors of eight components
 and a fact; it is moved to `PieceVectors`; a talk, a replaced document, facts, events and entities;
-what a language model drew, answered and formed; counts of another counter; rules; an erasure; a
-checkpoint, and one memory after it. Then an agent eve, which is encrypted with `KEY`.
+what a language model drew, answered and formed; rules; an erasure; a checkpoint, and one memory
+after it. Then an agent eve, which is encrypted with `KEY`.
 """
 
 import io
@@ -117,7 +115,6 @@ def write(folder: Path) -> None:
         ann.profile.set(background="I drink tea.", bias_strength=0.8)
         ann.think("Which tea is best?", min_confidence=0)
         ann.opinions.wait()
-        ann.recount("wordpiece", by="Ben")
         ann.set_retention([recollex.Retention(age=timedelta(days=99_999))], by="Ben")
         ann.erase("m4", by="Ben", why="asked")
         ann.checkpoint()
