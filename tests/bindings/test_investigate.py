@@ -102,7 +102,6 @@ def test_a_model_calls_every_tool_and_answers_from_what_was_found(tmp_path: Path
     assert re.search(r"^f\d\. \(Ann, visited, Rome\) .*2024-07", last, re.M)
     assert "5. find_entity_contexts" in last and "counted 2" in last and "(why)" in last
     assert found.messages[1]["content"] in last and found.prompt == "investigate-answer-1"
-    told_again = found.to_dict()
 
 
 @needs_llm
