@@ -1,5 +1,6 @@
 """Consolidating events and facts: what becomes of them, a dry run, and undoing all of it."""
 
+import math
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,9 @@ from typing import Any
 import pytest
 
 import recollex
+from recollex_engine.clock import DAY, to_micros
 from recollex_engine.errors import InputError
+from recollex_engine.talks.consolidation import event_salience
 from tests.bindings.command_line import command_line
 
 JUNE = datetime(2024, 6, 20, tzinfo=UTC)
@@ -99,6 +102,19 @@ def test_what_is_central_stays(alice: recollex.Agent, clock: Clock) -> None:
     for place in range(20):
         alice.facts.add("Ann", "knows", f"Friend {place}")
     assert alice.events.consolidate().episodes == ()
+
+
+def test_salience_is_as_written(alice: recollex.Agent, clock: Clock) -> None:
+    for place in (0, 1, 1):
+        alice.retain("I met Eve Chen.", document_id=f"d{place}")
+    clock.now = JUNE - timedelta(days=28)
+    fact = alice.facts.add("Eve Chen", "knows", "Oslo")
+    id = alice.events.add("Eve Chen came.", participants=["Eve Chen", "Nobody"], facts=fact)
+    event = alice.events.get(id)
+    now = to_micros(event.freshness, "freshness") + 28 * DAY
+    of = event_salience(alice.engine.view(), alice.engine.facts(), event, now)
+    centrality = math.log(2) / math.log(21)
+    assert of == pytest.approx((0.25 + 2 / 5 + centrality) / 3)
 
 
 def test_facts_that_are_equal_by_a_merge_become_one(alice: recollex.Agent) -> None:

@@ -679,9 +679,6 @@ export interface WritePolicy {
   date_weight: number;
   personal_weight: number;
   word_weight: number;
-  frequency_weight: number;
-  recency_weight: number;
-  centrality_weight: number;
   novelty_share: number;
   question_factor: number;
   event_cap: number | null;

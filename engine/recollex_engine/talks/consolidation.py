@@ -4,20 +4,24 @@ MemoTrace ("Budgets & GC"): "consolidate low-salience Events into Episodes with 
 deduplicate facts via alias merges (append-only)". It gives no formula for the salience of an event,
 and the condition under which it archives is empty in print. Here::
 
-    salience = (recency + frequency + centrality) / 3
+    salience   = (recency + frequency + centrality) / 3
+    recency    = 2 ** -(age of the event / 14 days), by its recorded time
+    frequency  = min(1, documents that mention a participant / 5)
+    centrality = min(1, ln(1 + facts that name a participant) / ln(21))
 
-recency is 2 ** -(age of the event / 14 days), by its recorded time; frequency and centrality are
-those of its participants (`standing`). Events of a calendar month (UTC) that are old enough and
+The best known participant counts, and of its mentions and facts the newest `LOOKED`. Events of a calendar month (UTC) that are old enough and
 below the threshold become one episode, whose title counts them, and get the status "archived".
 Nothing leaves the log: one `Undo` brings all of it back. Observations (`mind.observations`) are not
 archived: they end with their facts.
 """
 
+import math
 from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 
 import numpy as np
 
@@ -37,9 +41,14 @@ from recollex_engine.domain.reserved import is_reserved
 from recollex_engine.facts.events import INCLUDES, Event, edges_to, find_events, read_event
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact, read_fact
+from recollex_engine.state.chain import NONE
 from recollex_engine.state.view import View
-from recollex_engine.talks.standing import recency_of, standing_of
 
+LOOKED = 64
+"""Limit of the mentions, and of the facts, that are looked at for one participant."""
+DOCUMENTS_ENOUGH = 5
+HALF_LIFE = 14 * DAY
+FACTS_ENOUGH = 20
 SHOWN = 3
 """Number of the participants that a title counts."""
 
@@ -156,10 +165,43 @@ def consolidate(
 
 def event_salience(view: View | None, facts: FactView, event: Event, now: int) -> float:
     """Return the salience of an event in [0, 1]: see this module's docstring."""
-    names = [participant.name for participant in event.participants]
-    known = standing_of(view, facts, names, None, now)
-    recency = recency_of(now - to_micros(event.freshness, "freshness"))
-    return (recency + known.frequency + known.centrality) / 3
+    age = max(0, now - to_micros(event.freshness, "freshness"))
+    recency = float(2.0 ** -(age / HALF_LIFE))
+    frequency = centrality = 0.0
+    for participant in event.participants if view is not None else ():
+        entity = view.columns.entity(participant.name, view.op)
+        if entity is not None:
+            frequency = max(frequency, _frequency(view, entity))
+            centrality = max(centrality, _centrality(facts, entity))
+    return (recency + frequency + centrality) / 3
+
+
+def _frequency(view: View, entity: int) -> float:
+    of = view.of_memories("document")
+    documents = {int(of[memory]) for memory in islice(_mentions(view, entity), LOOKED)}
+    return min(1.0, len(documents) / DOCUMENTS_ENOUGH)
+
+
+def _centrality(facts: FactView, entity: int) -> float:
+    root = facts.root(entity)
+    count = sum(
+        1
+        for keys in ("fact_subject", "fact_entity")
+        for _ in islice(facts.entries(keys, root), LOOKED)
+    )
+    return min(1.0, math.log1p(count) / math.log1p(FACTS_ENOUGH))
+
+
+def _mentions(view: View, entity: int) -> Iterator[int]:
+    """Yield the memories of a view that mention an entity, newest first."""
+    memories, previous = view.buffer("mention_memory"), view.buffer("mention_previous")
+    head = view.entity_head
+    for member in view.same_entities(entity):
+        entry = int(head[member]) if member < len(head) else NONE
+        while entry != NONE:
+            if (memory := int(memories[entry])) < view.memories:
+                yield memory
+            entry = int(previous[entry])
 
 
 def _episodes(events: Sequence[Event]) -> Iterator[EpisodeMade]:

@@ -3,9 +3,8 @@
 MemoTrace ("Write triggers", 2) names recency, question and decision flags, personal slots,
 frequency across sessions, temporal specificity and centrality, and gives no formula. The features
 here are: names, numbers, a time, first-person words, length, the share of questions, how new the
-turn is compared with what is stored, whether it states an event, and how well known its names are
-(`standing`). The word lists are English; in another language a turn has names, numbers and novelty
-only.
+turn is compared with what is stored, and whether its words state an event. The word lists are
+English; in another language a turn has names, numbers and novelty only.
 """
 
 import re
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from recollex_engine.dates.time_range import find_event_range
-from recollex_engine.talks.standing import UNKNOWN, Standing
 from recollex_engine.text.names import find_names, fold_name
 from recollex_engine.text.word_lists import NOT_NAMES, STOP_WORDS
 
@@ -97,9 +95,6 @@ class Weights(NamedTuple):
     dated: float
     personal: float
     words: float
-    frequency: float = 0.0
-    recency: float = 0.0
-    centrality: float = 0.0
 
 
 NAMES_ENOUGH = 3
@@ -144,13 +139,12 @@ def salience(
     weights: Weights,
     novelty_share: float,
     question_factor: float,
-    standing: Standing = UNKNOWN,
 ) -> float:
     """Return how much information a turn has, in [0, 1].
 
     ::
 
-        content = min(1, sum of weight * min(1, part / enough))    standing is of parts in [0, 1]
+        content = min(1, sum of weight * min(1, part / enough))
         salience = content * (1 - novelty_share * (1 - novelty))
                            * (1 - (1 - question_factor) * asking)
 
@@ -163,10 +157,7 @@ def salience(
         + weights.numbers * min(1.0, features.numbers / NUMBERS_ENOUGH)
         + weights.dated * features.dated
         + weights.personal * features.personal
-        + weights.words * min(1.0, features.words / WORDS_ENOUGH)
-        + weights.frequency * standing.frequency
-        + weights.recency * standing.recency
-        + weights.centrality * standing.centrality,
+        + weights.words * min(1.0, features.words / WORDS_ENOUGH),
     )
     new = 1.0 - novelty_share * (1.0 - novelty)
     return content * new * (1.0 - (1.0 - question_factor) * features.asking)

@@ -32,7 +32,6 @@ from recollex_engine.recall.recall import Recall
 from recollex_engine.storage.read_only import read_only
 from recollex_engine.talks.guarded_turn import guard
 from recollex_engine.talks.salience import EVENTS, read_features
-from recollex_engine.talks.standing import UNKNOWN, standing_of
 from recollex_engine.talks.turn_facts import (
     Noted,
     TurnFacts,
@@ -47,7 +46,6 @@ from recollex_engine.talks.write_session import (
     WriteSession,
     described,
 )
-from recollex_engine.text.names import find_names
 from recollex_engine.writing.engine_notes import WRITE_POLICY
 
 TALKS = 64
@@ -270,18 +268,13 @@ class Sessions:
             if facts is not None and (claims := claims_of(statement)):
                 corrected = facts.corrections(statement, claims, session.heard)
                 stated = (*stated, *kinds_stated(claims, bool(corrected)))
-            standing = UNKNOWN
-            if policy.weighs_standing:
-                names = find_names(statement.text.removeprefix(f"{statement.speaker}: "))
-                known = self._agent.facts()
-                standing = standing_of(self._agent.view(), known, names, statement.document, said)
             events = [kind for kind in EVENTS if kind in stated and kind in policy.events]
             turn = AssessedTurn(
                 statement=replace(statement, said_at=said),
                 said_at=said,
                 tokens=cost,
                 vector=vector,
-                salience=policy.salience(features, 1.0 - min(1.0, max(0.0, likeness)), standing),
+                salience=policy.salience(features, 1.0 - min(1.0, max(0.0, likeness))),
                 repeated=same_words(text, statement.text),
                 events=tuple(events) if "event" in policy.triggers else (),
                 place=session.heard,

@@ -12,7 +12,6 @@ from recollex_engine.domain.checks import check_count, check_flag, check_names, 
 from recollex_engine.errors import InputError
 from recollex_engine.talks.salience import EVENTS, Features, Weights, salience
 from recollex_engine.talks.sensitive_slots import KINDS
-from recollex_engine.talks.standing import UNKNOWN, Standing
 
 TRIGGERS = ("event", "salience", "periodic", "backfill")
 MOST = 1_000_000_000
@@ -39,10 +38,8 @@ class WritePolicy:
     - backfill: an unanswered question writes the turns that are relevant to it; see `Sessions`.
 
     triggers: those in use.
-    keep, drop: the thresholds of salience. The eight weights are those of `salience.Weights`;
-    novelty_share and question_factor: see `salience.salience`. Frequency, recency and centrality of
-    a turn's names weigh nothing by default: on LoCoMo's conversations 6 to 10 a weight of .1 lowers
-    the AUROC of evidence from .810 to .806, .805 and .807.
+    keep, drop: the thresholds of salience. The five weights are those of `salience.Weights`;
+    novelty_share and question_factor: see `salience.salience`.
     event_cap, salience_cap, periodic_cap, backfill_cap: writes per session, None for no cap.
     cooldown: number of turns after a write by salience during which salience writes no other.
     write_tokens: a session's budget; periodic_tokens of it are reserved for the periodic write.
@@ -75,9 +72,6 @@ class WritePolicy:
     date_weight: float = 0.4
     personal_weight: float = 0.1
     word_weight: float = 0.5
-    frequency_weight: float = 0.0
-    recency_weight: float = 0.0
-    centrality_weight: float = 0.0
     novelty_share: float = 0.3
     question_factor: float = 0.3
     event_cap: int | None = 3
@@ -113,7 +107,6 @@ class WritePolicy:
         for name in (
             *("keep", "drop", "name_weight", "number_weight", "date_weight", "personal_weight"),
             *("word_weight", "novelty_share", "question_factor", "backfill_score"),
-            *("frequency_weight", "recency_weight", "centrality_weight"),
         ):
             check_number(getattr(self, name), name, 0, 1)
         if self.drop > self.keep:
@@ -155,21 +148,11 @@ class WritePolicy:
             self.date_weight,
             self.personal_weight,
             self.word_weight,
-            self.frequency_weight,
-            self.recency_weight,
-            self.centrality_weight,
         )
 
-    def salience(self, features: Features, novelty: float, standing: Standing = UNKNOWN) -> float:
+    def salience(self, features: Features, novelty: float) -> float:
         """Return a turn's salience, in [0, 1]: `salience.salience` with these parameters."""
-        return salience(
-            features, novelty, self.weights, self.novelty_share, self.question_factor, standing
-        )
-
-    @property
-    def weighs_standing(self) -> bool:
-        """Whether the salience depends on how well known a turn's names are."""
-        return any((self.frequency_weight, self.recency_weight, self.centrality_weight))
+        return salience(features, novelty, self.weights, self.novelty_share, self.question_factor)
 
     def handling(self, kind: str) -> Handling:
         """Return what happens to a kind of sensitive slot.

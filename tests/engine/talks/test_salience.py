@@ -3,7 +3,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.talks.salience import EVENTS, Features, Weights, read_features, salience
-from recollex_engine.talks.standing import Standing
 
 AT = 1_700_000_000_000_000
 KINDS = {
@@ -46,11 +45,10 @@ shares = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 features_of = st.builds(
     Features, parts, parts, st.booleans(), st.booleans(), shares, st.integers(0, 20), st.just(())
 )
-weights_of = st.builds(Weights, *[shares] * 8)
-standings = st.builds(Standing, shares, shares, shares)
+weights_of = st.builds(Weights, *[shares] * 5)
 
 
-@given(features_of, shares, weights_of, shares, shares, standings)
+@given(features_of, shares, weights_of, shares, shares)
 @settings(deadline=None)
 def test_salience_is_the_equation_and_never_grows_with_likeness_or_questions(
     features: Features,
@@ -58,7 +56,6 @@ def test_salience_is_the_equation_and_never_grows_with_likeness_or_questions(
     weights: Weights,
     share: float,
     factor: float,
-    standing: Standing,
 ) -> None:
     content = 0.0
     for weight, value, enough in (
@@ -67,17 +64,14 @@ def test_salience_is_the_equation_and_never_grows_with_likeness_or_questions(
         (weights.dated, int(features.dated), 1),
         (weights.personal, int(features.personal), 1),
         (weights.words, features.words, 20),
-        (weights.frequency, standing.frequency, 1),
-        (weights.recency, standing.recency, 1),
-        (weights.centrality, standing.centrality, 1),
     ):
         content += weight * min(value / enough, 1)
     expected = min(content, 1) * (1 - share + share * novelty)
     expected *= (1 - features.asking) + features.asking * factor
-    found = salience(features, novelty, weights, share, factor, standing)
+    found = salience(features, novelty, weights, share, factor)
     assert found == pytest.approx(expected)
     assert 0 <= found <= 1
-    assert salience(features, 1.0, weights, share, factor, standing) >= found
+    assert salience(features, 1.0, weights, share, factor) >= found
 
 
 @given(st.text(max_size=300))
