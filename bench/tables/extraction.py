@@ -119,7 +119,7 @@ class Measured:
                 taken["Total"] = (time.perf_counter_ns() - before) / 1e6
             agent.checkpoint()
             drawn = agent.list(where=FACTS, limit=10_000)
-            assert done.turns == len(bank.turns) and not done.failed and not done.by_rule
+            assert done.turns == len(bank.turns) and not done.failed
             assert not agent.jobs.find(mode=self.mode) and agent.verify().ok
             assert len(drawn) == len(done.facts) == agent.count() - len(bank.turns)
             for stage, milliseconds in taken.items():

@@ -91,15 +91,14 @@ def test_a_model_answers(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_facts_are_drawn_and_jobs_listed(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    code, out, _ = shell("jobs", "memory")
-    assert code == 0 and "waiting rules-1: 2 turns" in out
+    code, out, errors = shell("jobs", "memory")
+    assert code == 0 and out.endswith("waiting narrative-1: 2 turns\n")
+    assert "what waits needs a language model: recollex extract --llm NAME" in errors
     words = ("jobs", "memory", "--status", "done", "--status", "failed")
     none = "recollex: none: default has no jobs that are done or failed\n"
     assert shell(*words) == (0, "", none)
     code, out, errors = shell("extract", "memory")
-    assert code == 0 and "0 facts of 2 turns in 1 chunk, 1 by rule" in out
-    assert "a grammar read the turns" in errors
-    assert shell("jobs", "memory")[2] == "recollex: none: default has no jobs that are left\n"
+    assert (code, out) == (2, "") and "extract needs a language model: --llm NAME" in errors
     with scripted([error(500)]) as served:
         options = ("--llm", "m", "--llm-url", served.url, "--mode", "atomic")
         monkeypatch.setattr("recollex_engine.llm.language_model.FIRST_WAIT", 0.01)
@@ -108,8 +107,12 @@ def test_facts_are_drawn_and_jobs_listed(shell: Shell, monkeypatch: pytest.Monke
         assert code == 1 and "failed failed: 1" in out
     code, out, _ = shell("jobs", "memory")  # without a model, too
     assert code == 1 and "failed atomic-1: 2 turns, failed, 1 attempt" in out
+    with scripted([Step({"facts": []})]) as served:
+        options = ("--llm", "m", "--llm-url", served.url, "--mode", "atomic")
+        assert shell("extract", "memory", *options)[1] == "0 facts of 2 turns in 1 chunk\n"
     code, out, _ = shell("jobs", "memory", "--status", "done", "--json")
-    assert code == 0 and json.loads(out)["prompt"] == "rules-1"
+    assert code == 0 and json.loads(out)["prompt"] == "atomic-1"
+    assert shell("jobs", "memory")[2] == "recollex: none: default has no jobs that are left\n"
     assert shell("jobs", "memory", "--status", "lost")[0] == 2
     assert shell("jobs", "memory", "--agent", "nobody")[0] == 1
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-import recollex
 from tests.bindings.extraction_script import TALK, extracting
 from tests.scripted_llm import Step
 
@@ -49,7 +48,7 @@ def test_gists_and_facts_form_the_graph(tmp_path: Path) -> None:
     with extracting(tmp_path, [ANSWER]) as (ada, served):
         turns = ada.retain_dialogue(TALK, document_id="call")
         done = ada.extract(mode="episodic")
-        assert len(served.asked) == 1 and done.chunks == 1 and done.by_rule == 0
+        assert len(served.asked) == 1 and done.chunks == 1
         assert done.left_out == {
             "not self-contained": 1,
             "no evidence": 1,
@@ -117,13 +116,3 @@ def test_erasing_a_turn_takes_what_was_drawn_from_it(tmp_path: Path) -> None:
         assert ada.tools.lexical_retrieve("Carol").gists == ()
         assert [fact.object for fact in ada.facts.find()] == ["Rome", "Rome"]
         assert ada.verify().ok
-
-
-def test_without_a_model_the_grammar_reads_the_turns(tmp_path: Path) -> None:
-    with recollex.open(tmp_path) as store:
-        ada = store.agent("ada")
-        ada.retain_dialogue(TALK, document_id="call")
-        assert ada.extract(mode="episodic").by_rule == 1
-        found = ada.tools.find_entity_contexts("Ben")
-        assert [fact.object for fact in found.facts] == ["Rome"]
-        assert [gist.text for gist in found.gists] == ["Ben: Nice. I moved to Rome."]

@@ -216,7 +216,9 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
         recollex.open(tmp_path, extraction="narative")  # type: ignore[arg-type]
     with recollex.open(tmp_path, embedder=WordVectors()) as store:
         ada = store.agent("ada")
-        assert ada.extract() == recollex.Extraction() and ada.jobs.find() == []
+        with pytest.raises(InputError, match="needs a language model, and this store has none"):
+            ada.extract()
+        assert ada.jobs.find() == []
         with pytest.raises(InputError, match="mode must be one of"):
             ada.extract(mode="all")
         with pytest.raises(InputError, match="status must be some of"):
@@ -226,7 +228,8 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
         with pytest.raises(ReadOnlyError):
             ada.at(ada.get(ada.list()[0].id).recorded_at).extract()
     with recollex.open(tmp_path, embedder=WordVectors(), read_only=True) as store:
-        assert len(store.agent("ada").jobs.find()) == 1
+        [job] = store.agent("ada").jobs.find()
+        assert (job.status, job.reason) == ("waiting", "no language model")
         with pytest.raises(ReadOnlyError):
             store.agent("ada").extract()
 

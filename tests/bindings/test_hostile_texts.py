@@ -62,18 +62,12 @@ DOORS = {
             turns(text), document_id="c", policy=WritePolicy()
         ),
     ),
-    "extract": (5_000, lambda agent, text: extracted(agent, text)),
     "question": (MAX_QUERY // 4, lambda agent, text: asked(agent, text)),
     "background": (12_500, lambda agent, text: background(agent, text)),
     "fact": (250, lambda agent, text: agent.facts.add(text, "likes", text)),
     "entities": (250, lambda agent, text: agent.retain("Tea.", entities=[text])),
 }
 """Door -> characters of the shorter text, and how it is given."""
-
-
-def extracted(agent, text):
-    agent.retain_dialogue(turns(text), document_id="c")
-    agent.extract()
 
 
 def asked(agent, text):

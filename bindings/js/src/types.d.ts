@@ -215,7 +215,6 @@ export interface Extraction {
   facts: string[];
   relations: Record<string, number>;
   left_out: Record<string, number>;
-  by_rule: number;
   failed: Record<string, number>;
 }
 
@@ -702,7 +701,6 @@ export interface WritePolicy {
   phones: "keep" | "mask" | "expire" | "drop";
   addresses: "keep" | "mask" | "expire" | "drop";
   sensitive_for: Duration;
-  facts: boolean;
 }
 
 /** Name of a record -> what it is. */

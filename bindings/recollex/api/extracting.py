@@ -32,27 +32,27 @@ class Extracting:
         fact is a memory of its own, which names the turns that it rests on in its metadata
         ("evidence"); the turns stay as they are. New facts are compared with known ones, see
         `undo_comparison`. Each chunk is one transaction with an operation `extract` in the log, so
-        a call that is interrupted is continued by the next one. Without a model, or where it fails
-        (with a warning), a grammar reads the turns, and what it reads are facts of `Agent.facts`.
+        a call that is interrupted is continued by the next one. A chunk for which the model fails
+        waits, with a warning, and a later call asks again.
 
         mode: "narrative", 2 to 5 comprehensive facts a chunk; "atomic", single sentences (Memora
         2.2); "episodic", gists and triples of `Agent.facts` (REMem 3.1), which are compared with
         nothing; None for that of the store, or narrative. document_id: of the talks to read; None
         for all. again: also read what an earlier version of the prompt has read.
 
-        Raises `errors.InputError`, and `errors.LanguageModelError` if it is cancelled.
+        Raises `errors.InputError`, also in a store without a language model, and
+        `errors.LanguageModelError` if it is cancelled.
 
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
         >>> ids = alice.retain_dialogue([
         ...     {"speaker": "Ann", "text": "I moved to Rome.", "at": "2024-05-04T10:00:00Z"},
         ... ], document_id="call-1")
-        >>> done = alice.extract()  # there is no model here
-        >>> done.by_rule, [(fact.subject, fact.predicate, fact.object)
-        ...                for fact in alice.facts.find()]
-        (1, [('Ann', 'lives in', 'Rome')])
-        >>> alice.extract().chunks
-        0
+        >>> alice.extract()
+        Traceback (most recent call last):
+            ...
+        recollex_engine.errors.InputError: drawing facts from talk needs a language model, \
+and this store has none: recollex.open(..., llm=recollex.llm(...))
         """
         from recollex_engine.mind.extraction import Wanted, extract
 
@@ -66,7 +66,7 @@ class Extracting:
         check_flag(again, "again")
         agent = self.engine.writable()
         agent.files.check_writable()
-        return extract(agent, Wanted(chosen, documents, again), agent.context.llm)
+        return extract(agent, Wanted(chosen, documents, again))
 
     def undo_comparison(self, id: str, *, by: str | None = None, why: str | None = None) -> None:
         """Take back what the comparison of a new fact with known ones has done.

@@ -20,7 +20,7 @@ class Jobs:
 
     What is left to do follows from the log, so it is the same after a crash. `Agent.extract` draws
     facts, and a store that was opened with ``extraction`` does it by itself. The opinions of a
-    thought (`Agent.think`) follow by themselves wherever the store has a language model.
+    thought (`Agent.think`) follow by themselves. All of it waits for a language model.
     """
 
     def __init__(self, agent: AgentOrCut, mode: Mode | None = None) -> None:
@@ -43,11 +43,8 @@ class Jobs:
         >>> import recollex, tempfile
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
         >>> id = alice.retain("Ann moved to Rome.")
-        >>> [(job.status, job.turns == (id,)) for job in alice.jobs.find()]
-        [('waiting', True)]
-        >>> done = alice.extract()
-        >>> [job.status for job in alice.jobs.find(status="done")], alice.jobs.find()
-        (['done'], [])
+        >>> [(job.status, job.reason, job.turns == (id,)) for job in alice.jobs.find()]
+        [('waiting', 'no language model', True)]
         """
         wanted = one_or_more(status, "status")
         if not wanted or not set(wanted) <= set(STATUSES):

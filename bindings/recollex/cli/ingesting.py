@@ -1,12 +1,14 @@
 """The subcommand ingest: it stores a file that another program wrote."""
 
 import sys
+from contextlib import nullcontext
 
 from recollex.api.foreign_files import errors_of
 from recollex.api.iso_times import find_zone
 from recollex.api.line_batches import GONE_HERE
 from recollex.api.plurals import counted
 from recollex.cli.existing_store import agent_to_write, open_store
+from recollex.cli.mind_commands import language_model
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say, say_left_out, show
 from recollex.imports.ingest import Ingestion, store_source
@@ -33,7 +35,8 @@ def ingest(arguments: Arguments) -> int:
         if arguments.format is None and source.format != "jsonl":
             say(f"{arguments.file} is read as {source.format}; --format names another format")
         try:
-            with open_store(arguments) as store:
+            llm = language_model(arguments) if arguments.facts else None
+            with llm or nullcontext(), open_store(arguments, llm=llm) as store:
                 done = store_source(
                     agent_to_write(store, arguments, arguments.agent),
                     source,

@@ -1,8 +1,7 @@
 """The options of the subcommands about facts and events that change many at once."""
 
 from recollex.cli.counts import count, number
-from recollex.cli.mind_options import add_llm
-from recollex.cli.options import add_agent, add_store
+from recollex.cli.options import add_agent, add_llm, add_store
 from recollex.cli.parser import Parser
 
 

@@ -12,6 +12,8 @@ from recollex.cli.mind_options import TRAITS
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, say, show
 from recollex.cli.time_options import time_option
+from recollex_engine.errors import InputError
+from recollex_engine.mind.jobs import NO_MODEL
 
 
 def think(arguments: Arguments) -> int:
@@ -130,17 +132,17 @@ def profile(arguments: Arguments) -> int:
 def extract(arguments: Arguments) -> int:
     """Draw facts from what an agent has retained; 1 if some chunks gave none."""
     llm = language_model(arguments)
-    with llm or nullcontext(), existing_agent(arguments, write=True, llm=llm) as agent:
+    if llm is None:
+        raise InputError("extract needs a language model: --llm NAME, or RECOLLEX_LLM_MODEL")
+    with llm, existing_agent(arguments, write=True, llm=llm) as agent:
         if agent is None:
             return 1
         done = agent.extract(
             mode=arguments.mode, document_id=arguments.document, again=arguments.again
         )
-    if llm is None:
-        say("no language model: a grammar read the turns; --llm NAME, or RECOLLEX_LLM_MODEL")
     lines = [
         f"{counted(len(done.facts), 'fact')} of {counted(done.turns, 'turn')} in "
-        f"{counted(done.chunks, 'chunk')}" + (f", {done.by_rule:,} by rule" if done.by_rule else "")
+        f"{counted(done.chunks, 'chunk')}"
     ]
     for what, counts in (
         ("left out", done.left_out),
@@ -169,12 +171,14 @@ def jobs(arguments: Arguments) -> int:
             print(json.dumps(job.to_dict(), ensure_ascii=False))
             continue
         of = "" if job.document_id is None else f" of {printable(job.document_id)}"
-        why = "" if job.reason is None else f", {job.reason}, {counted(job.attempts, 'attempt')}"
+        why = f", {job.reason}, {counted(job.attempts, 'attempt')}" if job.attempts else ""
         what = "opinion" if job.prompt.startswith("opinions-") else "fact"
         facts = f", {counted(len(job.facts), what)}" if job.status == "done" else ""
         print(
             f"{job.id} {job.status} {job.prompt}: {counted(len(job.turns), 'turn')}{of}{facts}{why}"
         )
+    if any(job.reason == NO_MODEL for job in found) and not arguments.json:
+        say("what waits needs a language model: recollex extract --llm NAME")
     return 1 if any(job.status == "failed" for job in found) else 0
 
 

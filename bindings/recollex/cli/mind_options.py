@@ -1,7 +1,7 @@
 """The options of `think`, `profile`, `extract` and `jobs`."""
 
 from recollex.cli.counts import count, number
-from recollex.cli.options import add_agent, add_embedder, add_store, add_zone
+from recollex.cli.options import add_agent, add_embedder, add_llm, add_store, add_zone
 from recollex.cli.parser import Parser
 
 TRAITS = ("openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism")
@@ -117,10 +117,3 @@ def _add_mode(parser: Parser) -> None:
         metavar="MODE",
         help="narrative: 2 to 5 comprehensive facts a chunk; atomic: single sentences",
     )
-
-
-def add_llm(parser: Parser, does: str = "answers") -> None:
-    """Add the options that name a language model; does: what it does, for the help."""
-    add = parser.add_argument
-    add("--llm", metavar="NAME", help=f"the language model that {does} (RECOLLEX_LLM_MODEL)")
-    add("--llm-url", metavar="URL", help="its endpoint (RECOLLEX_LLM_BASE_URL, or OpenAI's)")

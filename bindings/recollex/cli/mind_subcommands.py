@@ -15,10 +15,10 @@ MIND: dict[str, tuple[str, list[str], Callable[[Parser], None]]] = {
         mind_options.think,
     ),
     "extract": (
-        "draw facts from what was retained, by a language model or by grammar",
+        "draw facts from what was retained, by a language model",
         [
             "extract memory/ --llm gpt-5-mini",
-            "extract memory/ --agent bob --document call-7 --mode atomic",
+            "extract memory/ --llm gpt-5-mini --agent bob --document call-7 --mode atomic",
         ],
         mind_options.extract,
     ),

@@ -55,7 +55,8 @@ def ingest(parser: Parser) -> None:
     add("--document", metavar="ID", help="of turns that name none (file's name)")
     add_zone(parser)
     _stamp(parser)
-    add("--facts", action="store_true", help="also record facts that turns tell, by grammar")
+    add("--facts", action="store_true", help="also draw facts from talks, by a language model")
+    add_llm(parser, "draws the facts")
     add("--stamped", action="store_true", help="keep each line's source and trust")
     add(
         "--recorded",
@@ -374,3 +375,10 @@ def add_embedder(parser: Parser) -> None:
         help="name or folder of the embedding model, then :fp16 for a GPU; given:384 where lines "
         "bring vectors",
     )
+
+
+def add_llm(parser: Parser, does: str = "answers") -> None:
+    """Add the options that name a language model; does: what it does, for the help."""
+    add = parser.add_argument
+    add("--llm", metavar="NAME", help=f"the language model that {does} (RECOLLEX_LLM_MODEL)")
+    add("--llm-url", metavar="URL", help="its endpoint (RECOLLEX_LLM_BASE_URL, or OpenAI's)")

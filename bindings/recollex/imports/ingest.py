@@ -96,13 +96,13 @@ def ingest(
     stamped: keep each line's recorded time, and its source and trust. source, trust: of all, as
     for `Agent.retain`. batch: lines that are retained together, all or none: 128, or 2,000 entries
     with facts. A fact without an id of its own that is known already is not recorded again, so
-    reading a file again takes no correction back. facts: also record what the turns of talks
-    claim, correct, and tell with a date, by grammar: few facts, and precise ones. They are read at
-    the end, as `Agent.extract` reads without a model. embed_facts: without it the facts of formats
-    with facts are found by their words, not by their meaning; a million facts then take less than a
-    third of the space.
+    reading a file again takes no correction back. facts: also let the store's language model
+    draw facts from the talks, at the end, as `Agent.extract` does. embed_facts: without it the
+    facts of formats with facts are found by their words, not by their meaning; a million facts then
+    take less than a third of the space.
 
-    Raises `errors.InputError`, which names the line; the batches before it were retained.
+    Raises `errors.InputError`, which names the line; the batches before it were retained. Also for
+    ``facts`` of a talk in a store without a language model; then nothing was.
 
     >>> import json, recollex, tempfile
     >>> from pathlib import Path
@@ -142,12 +142,15 @@ def store_source(
         if not embed_facts:
             episodes = ([_plain(each) for each in episode] for episode in episodes)
         return store_episodes(agent, source, episodes, stamp, batch)
+    if facts:
+        from recollex_engine.mind.extraction import model_of
+
+        model_of(agent.engine.writable())
     done = Ingestion(source.format, columns=source.reading.columns)
     lines = admitted(agent, source.lines, source.reading.left_out)
     first = next(lines, None)  # an error in the first line makes no store
     if first is not None:
-        counts = agent.stats()
-        before = versions_of(counts)
+        before = versions_of(agent.stats())
         talks: dict[str, None] = {}
         with progress_bar(source.total, "ingesting", "lines") as progress:
             try:
@@ -161,26 +164,25 @@ def store_source(
             except InputError as error:
                 after = f"; read before it: {counted(done.read, 'memory')}" if done.read else ""
                 raise InputError(f"{error}{after}") from error
+        done.stored = versions_of(agent.stats()) - before
         if facts:
-            _read_facts(agent, list(talks))
-        after_all = agent.stats()
-        done.stored = versions_of(after_all) - before
-        done.facts = after_all.facts - counts.facts
+            done.facts = _draw_facts(agent, list(talks))
     done.left_out, done.untimed = source.reading.left_out, source.reading.untimed
     done.columns = source.reading.columns
     return done
 
 
-def _read_facts(agent: Agent, talks: list[str]) -> None:
-    """Record the facts that a grammar reads in talks, of turns that it has not read yet."""
-    from recollex_engine.mind.extraction import Wanted, extract
-
-    with progress_bar(len(talks), "reading facts", "talks") as progress:
+def _draw_facts(agent: Agent, talks: list[str]) -> int:
+    """Draw facts from talks; return how many: of memories, and of the graph."""
+    before = agent.stats().facts
+    drawn = 0
+    with progress_bar(len(talks), "drawing facts", "talks") as progress:
         for first in range(0, len(talks), TALKS):
             some = talks[first : first + TALKS]
-            extract(agent.engine.writable(), Wanted("narrative", frozenset(some)), None)
+            drawn += len(agent.extract(document_id=some).facts)
             if progress is not None:
                 progress(len(some))
+    return drawn + agent.stats().facts - before
 
 
 def store_episodes(

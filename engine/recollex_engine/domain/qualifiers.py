@@ -15,8 +15,7 @@ moment: "until the beginning of the year 1" as end_time 0001-01-01.
 
 from datetime import UTC, datetime, timedelta
 
-from recollex_engine.clock import MICROSECOND, from_micros
-from recollex_engine.dates.time_range import TimeRange
+from recollex_engine.clock import MICROSECOND
 from recollex_engine.domain.said_precision import Unit, said_units
 
 POINT, START, END = "point_in_time", "start_time", "end_time"
@@ -120,15 +119,6 @@ def whole_period(start: datetime, end: datetime) -> str | None:
         return "month"
     january = (first.month, first.day) == (after.month, after.day) == (1, 1)
     return "year" if first.year == last.year and january else None
-
-
-def read_period(time: TimeRange) -> str | None:
-    """Return the precision of a time that was read from a text; None if it is no whole period.
-
-    >>> read_period(TimeRange(0, 86_400_000_000, "on 1 January 1970", (0, 17)))
-    'day'
-    """
-    return whole_period(from_micros(time.start), from_micros(time.end))
 
 
 def _moved(at: datetime, by: timedelta) -> datetime:

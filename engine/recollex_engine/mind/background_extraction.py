@@ -61,7 +61,7 @@ class BackgroundExtraction:
         self._running[agent] = threading.get_ident()
         try:
             while not work.closing:
-                extract(agent, wanted, agent.context.llm)
+                extract(agent, wanted)
                 with self._lock:
                     if agent not in self._again:
                         break

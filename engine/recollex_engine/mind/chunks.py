@@ -21,7 +21,7 @@ from recollex_engine.clock import OPEN_END, SECOND
 from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.schema import DRAWN, NONE, OPINION
 from recollex_engine.domain.trust import trust_number
-from recollex_engine.mind.extraction_log import RULES, Extracted, is_taken
+from recollex_engine.mind.extraction_log import Extracted, is_taken
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.view import View
 
@@ -67,8 +67,7 @@ def chunks_of(
     """Return what is still to be read by a prompt, the oldest first.
 
     A memory that any version of the prompt has read is done, unless ``again``: then this version
-    must have read it. What a model has read is done for the rules as well. documents: only these.
-    now: microseconds.
+    must have read it. documents: only these. now: microseconds.
     """
     done, failures = _done(view, entries, prompt, again)
     found = [
@@ -91,7 +90,7 @@ def _done(
     done = np.zeros(view.memories, bool)
     failures = []
     for each in entries:
-        fits = each.prompt == prompt if again else each.mode == mode or prompt == RULES
+        fits = each.prompt == prompt if again else each.mode == mode
         if not fits:
             continue
         if each.failed is None:

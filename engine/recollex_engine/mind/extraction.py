@@ -4,9 +4,9 @@ A chunk is read by the language model; its facts are compared with known ones; t
 the comparison does, and an operation `extract` are recorded together. So a crash at any moment
 leaves a chunk done or not begun, and the next run goes on: no fact is recorded twice.
 
-If the model does not answer, the grammar of `talks.dialogue_facts` reads the chunk, with a warning,
-and the failure is recorded: a later run asks the model again. If it is away (no connection, no
-answer in time, overloaded, a wrong key), the rest of the run is read by the grammar, unasked.
+If the model does not answer, the chunk waits: a warning says so, the failure is recorded, and a
+later run asks the model again. If it is away (no connection, no answer in time, overloaded, a wrong
+key), the rest of the run fails likewise, unasked.
 """
 
 import warnings
@@ -14,29 +14,22 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from recollex_engine.agents.agent import Agent
-from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.domain.memory_operations import Extract
 from recollex_engine.errors import InputError, LanguageModelError
 from recollex_engine.llm.language_model import LanguageModel
 from recollex_engine.mind.chunks import Chunk, chunks_of
 from recollex_engine.mind.drawing import Drawn, draw
 from recollex_engine.mind.episode_drawing import draw_episode
-from recollex_engine.mind.extraction_log import Mode, extractions, prompt_of, work_of
+from recollex_engine.mind.extraction_log import PROMPTS, Mode, extractions, work_of
 from recollex_engine.mind.fact_comparison import Related, compare, near_facts
 from recollex_engine.mind.fact_recording import recording_of
 from recollex_engine.mind.jobs import MOST_ATTEMPTS, Extraction
-from recollex_engine.recall.memory import Memory, read_memories
+from recollex_engine.recall.memory import Memory
 from recollex_engine.state.view import View
-from recollex_engine.talks.dialogue_facts import facts_of_turns
-from recollex_engine.talks.turn_facts import Noted, stated_in
 
 AWAY = ("failed", "overloaded", "deadline", "unauthorized", "not recorded", "damaged")
 """Reasons of a `LanguageModelError` after which the next chunk would fail as well."""
-STATED = 200
-"""Earlier memories of a talk whose facts the grammar may correct."""
 _NOTHING = Drawn((), {})
 
 
@@ -57,18 +50,30 @@ class Wanted:
     stopping: Callable[[], bool] = lambda: False
 
 
-def extract(agent: Agent, wanted: Wanted, model: LanguageModel | None) -> Extraction:
+def model_of(agent: Agent) -> LanguageModel:
+    """Return the language model that draws facts. Raises `InputError` where there is none."""
+    if agent.context.llm is None:
+        raise InputError(
+            "drawing facts from talk needs a language model, and this store has none: "
+            "recollex.open(..., llm=recollex.llm(...))"
+        )
+    return agent.context.llm
+
+
+def extract(agent: Agent, wanted: Wanted) -> Extraction:
     """Draw facts from what has not been read; one run of an agent at a time, others wait.
 
-    Raises `LanguageModelError` if the call is cancelled; what was recorded before stays.
+    Raises `InputError` without a language model, and `LanguageModelError` if the call is cancelled;
+    what was recorded before stays.
     """
+    model = model_of(agent)
     work = work_of(agent)
     with work.lock:
         view = agent.view()
         if view is None:
             return Extraction()
         entries = extractions(agent, view)
-        prompt = prompt_of(wanted.mode, model is not None)
+        prompt = PROMPTS[wanted.mode]
         found = chunks_of(view, entries, prompt, agent.clock(), wanted.documents, wanted.again)
         run = _Run(agent, wanted, model)
         try:
@@ -93,61 +98,56 @@ def _due(chunk: Chunk, id: str, wanted: Wanted) -> bool:
 class _Run:
     """One run: its counts, and whether the model is away."""
 
-    def __init__(self, agent: Agent, wanted: Wanted, model: LanguageModel | None) -> None:
+    def __init__(self, agent: Agent, wanted: Wanted, model: LanguageModel) -> None:
         self._agent = agent
         self._wanted = wanted
         self._model = model
         self._away: LanguageModelError | None = None
         self._facts: list[str] = []
-        self._chunks = self._turns = self._by_rule = 0
+        self._chunks = self._turns = 0
         self._relations: Counter[str] = Counter()
         self._left_out: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
 
     def read(self, chunk: Chunk, view: View) -> None:
         """Draw the facts of a chunk and record them; leave it if one of its turns was closed."""
-        drawn, related, near, failure = _NOTHING, list[Related](), dict[str, list[Memory]](), None
-        if self._model is not None:
-            if self._away is not None and chunk.failed is not None:
-                return  # it is known to have failed, and the run is in the background
-            failure = self._away
-            if failure is None:
-                try:
-                    drawn = _drawn(self._agent, view, chunk, self._wanted.mode, self._model)
-                except LanguageModelError as error:
-                    self._note(error)
-                    failure = error
-            if self._wanted.mode != "episodic":  # gists are kept as they come (REMem 3.1)
-                near = near_facts(self._agent, drawn.facts)
-                related, failed = compare(drawn.facts, near, None if self._away else self._model)
-                if failed is not None:
-                    self._note(failed)
-        by_rule = self._model is None or failure is not None
+        drawn, related, near = _NOTHING, list[Related](), dict[str, list[Memory]]()
+        failure = self._away
+        if failure is not None and chunk.failed is not None:
+            return  # it is known to have failed, and nobody was asked again
+        if failure is None:
+            try:
+                drawn = _drawn(self._agent, view, chunk, self._wanted.mode, self._model)
+            except LanguageModelError as error:
+                self._note(error, "the language model gave no facts")
+                failure = error
+        if self._wanted.mode != "episodic":  # gists are kept as they come (REMem 3.1)
+            near = near_facts(self._agent, drawn.facts)
+            related, failed = compare(drawn.facts, near, self._model)
+            if failed is not None:
+                self._note(failed, "the language model compared no facts")
         done = Extract(
             chunk.turns,
-            prompt_of(self._wanted.mode, self._model is not None),
-            None if self._model is None else self._model.name,
+            PROMPTS[self._wanted.mode],
+            self._model.name,
             failed=None if failure is None else failure.reason,
             left_out=drawn.left_out,
         )
-        if not self._record(chunk, view, done, drawn, related, near, by_rule):
+        if not self._record(done, drawn, related, near):
+            return
+        if failure is not None:
+            self._failed[failure.reason] += 1
             return
         self._chunks += 1
         self._turns += len(chunk.turns)
-        self._by_rule += by_rule
         self._left_out.update(drawn.left_out)
-        if failure is not None:
-            self._failed[failure.reason] += 1
 
     def _record(
         self,
-        chunk: Chunk,
-        view: View,
         done: Extract,
         drawn: Drawn,
         related: Sequence[Related],
         near: Mapping[str, Sequence[Memory]],
-        by_rule: bool,
     ) -> bool:
         """Record one transaction; return whether it was.
 
@@ -156,10 +156,6 @@ class _Run:
         for those in (related, ()):
             try:
                 recording = recording_of(self._agent, done, drawn, those, near)
-                if by_rule and chunk.failed is None:
-                    for operation, note in _rule_facts(self._agent, chunk, view):
-                        recording.operations.append(operation)
-                        recording.notes.append(note)
                 self._agent.transact(recording.operations, recording.notes)
             except InputError:
                 continue
@@ -168,18 +164,14 @@ class _Run:
             return True
         return False
 
-    def _note(self, error: LanguageModelError) -> None:
+    def _note(self, error: LanguageModelError, what: str) -> None:
         """Warn of a failure of the model; raise it if the call was cancelled."""
         if error.reason == "cancelled":
             raise error
         if error.reason in AWAY:
             self._away = error
-        what = "the language model is away" if self._away else "the language model gave no facts"
-        warnings.warn(
-            f"{self._agent.name}: {what}, and turns are read by rule: {error}",
-            RuntimeWarning,
-            stacklevel=5,
-        )
+            what = "the language model is away"
+        warnings.warn(f"{self._agent.name}: {what}: {error}", RuntimeWarning, stacklevel=5)
 
     def done(self) -> Extraction:
         """Return what the run did."""
@@ -189,7 +181,6 @@ class _Run:
             facts=tuple(self._facts),
             relations=dict(self._relations),
             left_out=dict(self._left_out),
-            by_rule=self._by_rule,
             failed=dict(self._failed),
         )
 
@@ -198,14 +189,3 @@ def _drawn(agent: Agent, view: View, chunk: Chunk, mode: Mode, model: LanguageMo
     if mode == "episodic":
         return draw_episode(agent, view, chunk, model)
     return draw(agent, view, chunk, mode, model)
-
-
-def _rule_facts(agent: Agent, chunk: Chunk, view: View) -> list[Noted]:
-    """Return the operations of the facts that a chunk tells by grammar."""
-    facts = agent.facts(None, None)
-    document = view.of_memories("document")
-    first = chunk.turns[0]
-    earlier = np.flatnonzero(document[:first] == document[first])[-STATED:].tolist()
-    stated = stated_in(facts, earlier)
-    month_first = puts_month_first(agent.locale())
-    return list(facts_of_turns(facts, read_memories(view, chunk.turns), stated, month_first))

@@ -29,8 +29,6 @@ PROMPTS: dict[Mode, str] = {
     "episodic": "episodic-1",
 }
 """Mode -> the newest version of its prompt."""
-RULES = "rules-1"
-"""Stands for a prompt where no model was asked: `talks.dialogue_facts` read the turns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ class Extracted:
 
     @property
     def mode(self) -> str:
-        """The prompt's name without its version: "narrative", "atomic", "episodic" or "rules"."""
+        """The prompt's name without its version: "narrative", "atomic" or "episodic"."""
         return self.prompt.rpartition("-")[0]
 
 
@@ -94,11 +92,6 @@ def is_taken(columns: Columns, memory: int, taken: npt.NDArray[np.bool_]) -> boo
             return True
         at = same_text_before(columns, at)
     return False
-
-
-def prompt_of(mode: Mode, asks: bool) -> str:
-    """Return the name of a mode's prompt; of the rules if no model is asked."""
-    return PROMPTS[mode] if asks else RULES
 
 
 class Work:

@@ -1,13 +1,7 @@
 """How does a new fact relate to those that are known? Same, refines, supersedes, contradicts.
 
-A language model says so of the pairs that are near each other; without one, or if it fails, this
-rule does:
-
-- same: both have the same words;
-- refines: the new fact has all words of the known one that are no stop words, and more;
-- supersedes: by grammar it says that what the known one claims has ended or changed
-  (`talks.corrections`), and it tells of a later time;
-- contradicts: by grammar both claim values of one kind that cannot both be so.
+A language model says so of the pairs that are near each other. If it fails, facts with the same
+words are the same, and the others are not compared.
 
 Each relation is recorded, with its reason, in the metadata of the new fact, and has an effect::
 
@@ -21,13 +15,12 @@ Nothing is dropped or rewritten. A known fact that is trusted more than the new 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.clock import to_micros
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.metadata_conditions import read_where
 from recollex_engine.domain.question import MAX_QUERY, Question
@@ -40,11 +33,6 @@ from recollex_engine.mind.drawing import DrawnFact
 from recollex_engine.mind.prompt_data import as_data
 from recollex_engine.ranking.presets import DEFAULT
 from recollex_engine.recall.memory import Memory
-from recollex_engine.talks.claim_forms import MANY
-from recollex_engine.talks.claim_values import folded, kinds_of
-from recollex_engine.talks.claims import Claim, read_claims
-from recollex_engine.talks.corrections import KnownFact, find_corrections
-from recollex_engine.text.word_lists import STOP_WORDS
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -58,7 +46,6 @@ NEAR = 0.6
 MOST_NEAR = 4
 """Known facts that a new one is compared with."""
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)?")
-_NEGATIONS = frozenset(("not", "no", "never", "none", "without", "nobody", "nothing"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,23 +91,28 @@ def near_facts(agent: AgentOrCut, facts: Sequence[DrawnFact]) -> dict[str, list[
 def compare(
     facts: Sequence[DrawnFact],
     near: Mapping[str, Sequence[Memory]],
-    model: LanguageModel | None,
+    model: LanguageModel,
 ) -> tuple[list[Related], LanguageModelError | None]:
     """Return how new facts relate to known ones, and the failure of the model, if it failed."""
     asked = [fact for fact in facts if near.get(fact.id)]
     if not asked:
         return [], None
-    if model is not None:
-        try:
-            return _by_model(asked, near, model), None
-        except LanguageModelError as error:
-            if error.reason == "cancelled":
-                raise
-            return list(_by_rule(asked, near)), error
-    return list(_by_rule(asked, near)), None
+    try:
+        return _by_model(asked, near, model), None
+    except LanguageModelError as error:
+        if error.reason == "cancelled":
+            raise
+        same = [
+            Related(fact.id, known.id, "same", RULE, "the same words")
+            for fact in asked
+            for known in near[fact.id]
+            if _words(fact.text) == _words(known.text)
+        ]
+        return same, error
 
 
-# -- by a model ----------------------------------------------------------------------------------
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
 
 
 def _by_model(
@@ -169,73 +161,6 @@ def _answer_type() -> "type[BaseModel]":
         relations: list[FactRelation] = pydantic.Field(max_length=100)
 
     return FactRelations
-
-
-# -- by rule -------------------------------------------------------------------------------------
-
-
-def _by_rule(facts: Sequence[DrawnFact], near: Mapping[str, Sequence[Memory]]) -> Iterable[Related]:
-    for fact in facts:
-        at = fact.statement.said_at or 0
-        for known in near[fact.id]:
-            later = at > to_micros(known.event_at, "event_at")
-            found = relation_by_rule(fact.text, known.text, later)
-            if found is not None:
-                yield Related(fact.id, known.id, found[0], RULE, found[1])
-
-
-def relation_by_rule(new: str, known: str, later: bool) -> tuple[Relation, str] | None:
-    """Return how a fact relates to a known one, and why; None if the rule sees no relation.
-
-    later: whether the new one tells of a later time.
-
-    >>> relation_by_rule("Ann moved to Rome.", "Ann lives in Oslo.", later=True)
-    ('supersedes', 'Ann lives in: Rome instead of Oslo')
-    >>> relation_by_rule("Ann has a red kite from Lima.", "Ann has a kite.", later=True)
-    ('refines', 'it says all that the known fact says, and more')
-    """
-    ours, theirs = _WORD.findall(new.casefold()), _WORD.findall(known.casefold())
-    if ours == theirs:
-        return "same", "the same words"
-    if (changed := _changed(new, known, later)) is not None:
-        return changed
-    content = {word for word in theirs if word not in STOP_WORDS}
-    negated = [_NEGATIONS & set(words) for words in (ours, theirs)]
-    if len(content) > 1 and content < set(ours) and negated[0] == negated[1]:
-        return "refines", "it says all that the known fact says, and more"
-    return None
-
-
-def _changed(new: str, known: str, later: bool) -> tuple[Relation, str] | None:
-    """Return what the claims of a text say of those of another."""
-    held = [
-        (claim, KnownFact(str(place), claim.subject, claim.predicate, claim.value))
-        for place, claim in enumerate(read_claims(known, None))
-        if claim.subject is not None and claim.value is not None and claim.effect != "ends"
-    ]
-    for claim in read_claims(new, None):
-        for each in find_corrections(claim, [fact for _, fact in held]):
-            said = f"{each.fact.subject} {each.fact.predicate}: "
-            said += f"{each.value} instead of {each.fact.value}" if each.value else "it has ended"
-            return ("supersedes" if later and each.how != "wrong" else "contradicts"), said
-        for other, fact in held:
-            if _cannot_both_be(claim, other):
-                said = f"{fact.subject} {fact.predicate}: {claim.value}, and {fact.value}"
-                return "contradicts", said
-    return None
-
-
-def _cannot_both_be(one: Claim, other: Claim) -> bool:
-    if one.subject is None or other.subject is None or one.value is None or other.value is None:
-        return False
-    return (
-        folded(one.subject) == folded(other.subject)
-        and one.predicate == other.predicate
-        and one.predicate not in MANY
-        and one.effect == other.effect == "states"
-        and folded(one.value) != folded(other.value)
-        and bool(kinds_of(one.value) & kinds_of(other.value))
-    )
 
 
 def outranks(known: Memory, new: DrawnFact) -> bool:

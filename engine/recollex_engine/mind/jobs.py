@@ -21,7 +21,6 @@ from recollex_engine.mind.extraction_log import (
     Mode,
     Work,
     extractions,
-    prompt_of,
     work_of,
 )
 from recollex_engine.mind.thinking_log import PROMPT, ThoughtJob, thought_jobs
@@ -31,6 +30,8 @@ Status = Literal["running", "waiting", "failed", "done"]
 STATUSES: tuple[Status, ...] = ("running", "waiting", "failed", "done")
 MOST_ATTEMPTS = 3
 """Attempts after which a job is done again only if somebody asks for it."""
+NO_MODEL = "no language model"
+"""Why a job waits in a store without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +39,12 @@ class Job:
     """One chunk of memories, from which facts are drawn, or one thought, from which opinions are.
 
     status: "waiting" to be read; "running" in this process; "failed": the language model did not
-    answer, as ``reason`` says, and will be asked again; "done". complete: whether no later
-    memory can join a chunk that waits. turns: ids of the memories: of those that were shown, for a
-    thought. document_id: theirs. prompt: the prompt's name, "opinions-1" for a thought, or
-    "rules-1" where no model was asked. model: that was asked, None if none was. attempts: failures
-    so far. facts: ids of the facts, or of the opinions, that were recorded. tried_at: when it was
-    last tried or done; None if it was not.
+    answer, as ``reason`` says, and will be asked again; "done". reason: also of a job that waits in
+    a store without a language model: "no language model". complete: whether no later memory can
+    join a chunk that waits. turns: ids of the memories: of those that were shown, for a thought.
+    document_id: theirs. prompt: the prompt's name, "opinions-1" for a thought. model: that was
+    asked, None if none was. attempts: failures so far. facts: ids of the facts, or of the opinions,
+    that were recorded. tried_at: when it was last tried or done; None if it was not.
     """
 
     id: str
@@ -79,11 +80,10 @@ class Job:
 class Extraction:
     """What a run of `Agent.extract` did.
 
-    chunks: that were read, by the model or by rule. turns: number of the memories in them. facts:
-    ids of the memories that were recorded as facts. relations: how often a new fact is the same as
-    a known one, refines, supersedes or contradicts one. left_out: why facts of the model were not
-    kept, and how many. by_rule: chunks that the grammar read; its facts are those of the graph
-    (`Agent.facts`). failed: why the model gave nothing, and for how many chunks.
+    chunks: that were read. turns: number of the memories in them. facts: ids of the memories that
+    were recorded as facts. relations: how often a new fact is the same as a known one, refines,
+    supersedes or contradicts one. left_out: why facts of the model were not kept, and how many.
+    failed: why the model gave nothing, and for how many chunks, which wait.
     """
 
     chunks: int = 0
@@ -91,7 +91,6 @@ class Extraction:
     facts: tuple[str, ...] = ()
     relations: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
-    by_rule: int = 0
     failed: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
@@ -102,7 +101,6 @@ class Extraction:
             "facts": list(self.facts),
             "relations": dict(self.relations),
             "left_out": dict(self.left_out),
-            "by_rule": self.by_rule,
             "failed": dict(self.failed),
         }
 
@@ -111,8 +109,7 @@ def jobs_of(agent: AgentOrCut, mode: Mode | None, asks: bool) -> Iterator[Job]:
     """Yield the jobs of an agent: those that are left, then the done; chunks before thoughts.
 
     Chunks that are left are in the order of their turns, all others in that of the log.
-    mode: None for the one that was used. asks: whether there is a model to ask; if there is none
-    and none was asked before, what is left is to be read by the rules.
+    mode: None for the one that was used. asks: whether there is a model to ask.
 
     Cost: 1 us for a memory from which nothing was drawn.
     """
@@ -122,14 +119,14 @@ def jobs_of(agent: AgentOrCut, mode: Mode | None, asks: bool) -> Iterator[Job]:
     entries = extractions(agent, view)
     used = [each for entry in entries for each in PROMPTS if entry.mode == each]
     chosen: Mode = mode or (used[-1] if used else "narrative")
-    prompt = prompt_of(chosen, asks or chosen in used)
+    lacking = None if asks else NO_MODEL
     work = work_of(agent) if isinstance(agent, Agent) else Work()
-    for chunk in chunks_of(view, entries, prompt, agent.clock()):
-        yield _left(view, chunk, prompt, work.chunk)
+    for chunk in chunks_of(view, entries, PROMPTS[chosen], agent.clock()):
+        yield _left(view, chunk, PROMPTS[chosen], work.chunk, lacking)
     thoughts = thought_jobs(agent, view)
     for thought in thoughts:
         if thought.done is None:
-            yield _of_thought(view, thought, work)
+            yield _of_thought(view, thought, work, lacking)
     for each in entries:
         if each.failed is None:
             yield _done(view, each)
@@ -138,7 +135,7 @@ def jobs_of(agent: AgentOrCut, mode: Mode | None, asks: bool) -> Iterator[Job]:
             yield _of_thought(view, thought, work)
 
 
-def _left(view: View, chunk: Chunk, prompt: str, running: str | None) -> Job:
+def _left(view: View, chunk: Chunk, prompt: str, running: str | None, lacking: str | None) -> Job:
     id, failed = chunk.id(view.columns), chunk.failed
     status: Status = "running" if id == running else "waiting" if failed is None else "failed"
     return Job(
@@ -149,7 +146,7 @@ def _left(view: View, chunk: Chunk, prompt: str, running: str | None) -> Job:
         prompt=prompt,
         model=None if failed is None else failed.model,
         complete=chunk.complete,
-        reason=None if failed is None else failed.failed,
+        reason=lacking if failed is None else failed.failed,
         attempts=chunk.attempts,
         tried_at=None if failed is None else from_micros(failed.recorded_at),
     )
@@ -168,7 +165,7 @@ def _done(view: View, entry: Extracted) -> Job:
     )
 
 
-def _of_thought(view: View, thought: ThoughtJob, work: Work) -> Job:
+def _of_thought(view: View, thought: ThoughtJob, work: Work, lacking: str | None = None) -> Job:
     id, failures = thought.thinking.thought, thought.failures
     last = thought.done or (failures[-1] if failures else None)
     status: Status = "failed" if failures else "waiting"
@@ -183,7 +180,7 @@ def _of_thought(view: View, thought: ThoughtJob, work: Work) -> Job:
         document_id=None,
         prompt=PROMPT if last is None else last.prompt,
         model=None if last is None else last.model,
-        reason=None if last is None else last.failed,
+        reason=lacking if last is None else last.failed,
         attempts=len(failures),
         facts=() if thought.done is None else _ids(view, thought.done.opinions),
         tried_at=None if last is None else from_micros(last.recorded_at),

@@ -9,10 +9,10 @@ and the condition under which it archives is empty in print. Here::
     frequency  = min(1, documents that mention a participant / 5)
     centrality = min(1, ln(1 + facts that name a participant) / ln(21))
 
-The best known participant counts, and of its mentions and facts the newest `LOOKED`. Events of a calendar month (UTC) that are old enough and
-below the threshold become one episode, whose title counts them, and get the status "archived".
-Nothing leaves the log: one `Undo` brings all of it back. Observations (`mind.observations`) are not
-archived: they end with their facts.
+The best known participant counts, and of its mentions and facts the newest `LOOKED`. Events of a
+calendar month (UTC) that are old enough and below the threshold become one episode, whose title
+counts them, and get the status "archived". Nothing leaves the log: one `Undo` brings all of it
+back. Observations (`mind.observations`) are not archived: they end with their facts.
 """
 
 import math
@@ -168,7 +168,8 @@ def event_salience(view: View | None, facts: FactView, event: Event, now: int) -
     age = max(0, now - to_micros(event.freshness, "freshness"))
     recency = float(2.0 ** -(age / HALF_LIFE))
     frequency = centrality = 0.0
-    for participant in event.participants if view is not None else ():
+    for participant in event.participants:
+        assert view is not None  # the facts are of an agent that has recorded something
         entity = view.columns.entity(participant.name, view.op)
         if entity is not None:
             frequency = max(frequency, _frequency(view, entity))

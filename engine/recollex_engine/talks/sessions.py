@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +18,7 @@ from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import OPEN_END
-from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.domain.act import Act
-from recollex_engine.domain.memory_operations import Retain
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import passages_to_embed
 from recollex_engine.errors import UnknownIdError
@@ -31,14 +28,7 @@ from recollex_engine.recall.memory import read_memories
 from recollex_engine.recall.recall import Recall
 from recollex_engine.storage.read_only import read_only
 from recollex_engine.talks.guarded_turn import guard
-from recollex_engine.talks.salience import EVENTS, read_features
-from recollex_engine.talks.turn_facts import (
-    Noted,
-    TurnFacts,
-    claims_of,
-    kinds_stated,
-    stated_in,
-)
+from recollex_engine.talks.salience import read_features
 from recollex_engine.talks.write_policy import WritePolicy
 from recollex_engine.talks.write_session import (
     AssessedTurn,
@@ -46,16 +36,14 @@ from recollex_engine.talks.write_session import (
     WriteSession,
     described,
 )
-from recollex_engine.writing.engine_notes import WRITE_POLICY
 
 TALKS = 64
 """Limit of the talks whose tiers are kept. Beyond it the talk that was heard longest ago is dropped
 with its waiting turns."""
+BY = "write policy"
+"""Who forgets the sensitive turns that a policy kept for a time, in the log."""
 BEST = 3
 """Number of a recall's best memories that are tested for an answer: the paper answers from few."""
-
-RECALLED = 200
-"""Limit of the memories of a document in which facts stated before the process began are found."""
 
 _WORD = re.compile(r"\w+")
 
@@ -64,11 +52,10 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass
 class Talk:
-    """A session and its policy; ``is_new``: what it had heard before was erased or forgotten."""
+    """A session and its policy."""
 
     policy: WritePolicy
     session: WriteSession
-    is_new: bool = False
 
 
 class Sessions:
@@ -97,7 +84,7 @@ class Sessions:
         """
         for document, talk in self._talks.items():
             if not self._is_expiring and (documents is None or document in documents):
-                self._talks[document] = Talk(talk.policy, WriteSession(), True)
+                self._talks[document] = Talk(talk.policy, WriteSession())
 
     def talk(self, document: str) -> Talk:
         """Return a talk. Raises `UnknownIdError` for a document that has had no policy."""
@@ -127,16 +114,13 @@ class Sessions:
             if recorded_at is None:
                 self.forget_expired()
             known = self._talks.get(document)
-            if known is None or known.is_new:
-                talk = Talk(policy, self._begun(document))
-            else:
-                talk = Talk(policy, known.session.copy())
+            session = WriteSession() if known is None else known.session.copy()
+            talk = Talk(policy, session)
             now = self._agent.clock() if recorded_at is None else recorded_at
             ids: list[str | None] = [None] * len(statements)
             places: dict[int, int] = {}  # place of a turn in the talk -> place in ``statements``
-            facts = self._turn_facts(talk)
-            writes = self._hear(talk, statements, now, ids, places, facts)
-            recorded = self._record(writes, facts, recorded_at, progress)
+            writes = self._hear(talk, statements, now, ids, places)
+            recorded = self._record(writes, recorded_at, progress)
             for write, id in zip(writes, recorded, strict=True):
                 for turn in write.turns:
                     if turn.place in places:
@@ -150,7 +134,7 @@ class Sessions:
             known = self.talk(document)
             talk = Talk(known.policy, known.session.copy())
             writes = talk.session.end(talk.policy)
-            ids = self._record(writes, self._turn_facts(talk), recorded_at, None)
+            ids = self._record(writes, recorded_at, None)
             self._keep(document, talk)
             return ids
 
@@ -198,7 +182,7 @@ class Sessions:
             said: dict[str, Any] = {"write_reason": why}
             if cut is not None:
                 said["write_cut"] = cut
-            ids = self._record(writes, self._turn_facts(talk), recorded_at, None, said)
+            ids = self._record(writes, recorded_at, None, said)
             self._keep(document, talk)
             return ids
 
@@ -215,7 +199,7 @@ class Sessions:
         over = np.flatnonzero(view.open & (ends != OPEN_END) & (ends <= now))
         kept = read_memories(view, over.tolist())
         ids = [memory.id for memory in kept if "write_sensitive" in memory.metadata]
-        act = Act("forget", WRITE_POLICY, "a sensitive turn, kept for a short time")
+        act = Act("forget", BY, "a sensitive turn, kept for a short time")
         with self._lock:
             self._is_expiring = True
             try:
@@ -231,7 +215,6 @@ class Sessions:
         now: int,
         ids: list[str | None],
         places: dict[int, int],
-        facts: TurnFacts | None,
     ) -> list[TriggeredWrite]:
         """Hear the turns one by one and return the writes; fill in the ids of stored turns."""
         policy, session = talk.policy, talk.session
@@ -256,7 +239,7 @@ class Sessions:
         for (number, statement), vector, cost in zip(fresh, vectors, tokens, strict=True):
             said = now if statement.said_at is None else statement.said_at
             for ended in session.advance(said, vector, policy):
-                writes.append(_noted(ended, facts))
+                writes.append(ended)
                 coming.append((_stored(self._embed([ended.statement])[0]), ended.statement.text))
             features = read_features(statement.text, statement.speaker, said)
             waiting_now = [(other.vector, other.statement.text) for other in session.working]
@@ -264,11 +247,7 @@ class Sessions:
                 (float(other @ vector), text) for other, text in (*coming, *waiting_now)
             ] + self._likest(vector)
             likeness, text = max(likest, default=(0.0, ""))
-            stated = features.events
-            if facts is not None and (claims := claims_of(statement)):
-                corrected = facts.corrections(statement, claims, session.heard)
-                stated = (*stated, *kinds_stated(claims, bool(corrected)))
-            events = [kind for kind in EVENTS if kind in stated and kind in policy.events]
+            events = [kind for kind in features.events if kind in policy.events]
             turn = AssessedTurn(
                 statement=replace(statement, said_at=said),
                 said_at=said,
@@ -281,52 +260,20 @@ class Sessions:
             )
             places[turn.place] = number
             if (write := session.hear(turn, policy)) is not None:
-                writes.append(_noted(write, facts))
+                writes.append(write)
                 coming.append((_stored(vector), statement.text))
         return writes
 
     def _record(
         self,
         writes: Sequence[TriggeredWrite],
-        facts: TurnFacts | None,
         recorded_at: int | None,
         progress: Progress | None,
         said: dict[str, Any] | None = None,
     ) -> list[str]:
-        """Retain the writes of triggers with their facts and events, as one transaction."""
-        agent = self._agent.writable()
-        if facts is None:
-            statements = [described(write, said or {}) for write in writes]
-            return agent.retain(statements, recorded_at=recorded_at, progress=progress)
-        writes = [_noted(write, facts) for write in writes]
+        """Retain the writes of triggers, as one transaction."""
         statements = [described(write, said or {}) for write in writes]
-        operations: list[Noted] = []
-        for write, statement in zip(writes, statements, strict=True):
-            operations += [(Retain(statement), {}), *facts.operations(write)]
-        agent.transact(
-            [operation for operation, _ in operations],
-            [note for _, note in operations],
-            recorded_at,
-        )
-        return [str(statement.id) for statement in statements]
-
-    def _begun(self, document: str) -> WriteSession:
-        """Return a new session; it knows the facts that the document's memories are evidence of."""
-        view = self._agent.view()
-        if view is None:
-            return WriteSession()
-        label = view.columns.dictionary["labels"].get(f"d:{document}")
-        memories = (
-            [] if label is None else np.flatnonzero(view.of_memories("document") == label).tolist()
-        )
-        return WriteSession(stated=stated_in(self._agent.facts(), memories[-RECALLED:]))
-
-    def _turn_facts(self, talk: Talk) -> TurnFacts | None:
-        """Return the facts of the agent for one call; None if the policy makes none."""
-        if not talk.policy.facts:
-            return None
-        month_first = puts_month_first(self._agent.locale())
-        return TurnFacts(self._agent.facts(), talk.session.stated, month_first)
+        return self._agent.writable().retain(statements, recorded_at=recorded_at, progress=progress)
 
     def _keep(self, document: str, talk: Talk) -> None:
         self._talks[document] = talk
@@ -369,16 +316,6 @@ def same_words(text: str, other: str) -> bool:
     (True, False)
     """
     return _WORD.findall(text.casefold()) == _WORD.findall(other.casefold())
-
-
-def _noted(write: TriggeredWrite, facts: TurnFacts | None) -> TriggeredWrite:
-    """Return a write whose statement has an id, once its facts are known to the later turns."""
-    if facts is None:
-        return write
-    if write.statement.id is None:
-        write = replace(write, statement=replace(write.statement, id=str(uuid4())))
-    facts.operations(write)
-    return write
 
 
 def _stored(vector: Vectors) -> Vectors:

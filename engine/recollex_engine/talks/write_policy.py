@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, get_args
 
-from recollex_engine.domain.checks import check_count, check_flag, check_names, check_number
+from recollex_engine.domain.checks import check_count, check_names, check_number
 from recollex_engine.errors import InputError
 from recollex_engine.talks.salience import EVENTS, Features, Weights, salience
 from recollex_engine.talks.sensitive_slots import KINDS
@@ -30,7 +30,7 @@ class WritePolicy:
     Every turn enters short-term memory, which is never written as such. A turn is then written (by
     a trigger), parked in working memory, or dropped. Both tiers exist in this process only.
 
-    - event (strong): the turn is a statement of one of the kinds in ``events``, or corrects a fact.
+    - event (strong): the turn's words state one of the kinds in ``events``, see `salience.EVENTS`.
     - salience (soft): its `salience.salience` is at least ``keep``. A turn with ``drop`` or less is
       not parked either.
     - periodic: at the end of a session, or when the topic changes, the best turns of working memory
@@ -53,8 +53,6 @@ class WritePolicy:
     turn is not relevant to it.
     secrets, cards, emails, phones, addresses: what happens to each kind of sensitive slot;
     sensitive_for: how long "expire" keeps a turn.
-    facts: whether written turns also record the facts that they claim, corrections of earlier
-    facts, and events, by rule: see `turn_facts`.
 
     The caps of three events and of one periodic write, and the budgets of 120 and 600 tokens, are
     the paper's.
@@ -95,7 +93,6 @@ class WritePolicy:
     phones: Handling = "expire"
     addresses: Handling = "expire"
     sensitive_for: timedelta = timedelta(days=7)
-    facts: bool = True
 
     def __post_init__(self) -> None:
         for name, known in (("triggers", TRIGGERS), ("events", EVENTS)):
@@ -131,7 +128,6 @@ class WritePolicy:
             value = getattr(self, name)
             if not isinstance(value, timedelta) or value <= timedelta(0):
                 raise InputError(f"{name} must be a timedelta longer than 0, got {value!r}")
-        check_flag(self.facts, "facts")
         for kind in KINDS:
             if self.handling(kind) not in get_args(Handling):
                 raise InputError(

@@ -62,7 +62,7 @@ class WriteSession:
     written in this session. writes: trigger -> number of its writes in this session. quiet: turns
     since the last write by salience, None if there was none. recent: vectors of the latest turns,
     by which a change of topic is found. kept: places of the turns in short-term memory that are
-    written already. stated: (place of the turn, id) of the facts that the talk stated, in order.
+    written already.
     """
 
     heard: int = 0
@@ -75,7 +75,6 @@ class WriteSession:
     quiet: int | None = None
     recent: deque[npt.NDArray[np.float32]] = field(default_factory=deque)
     kept: set[int] = field(default_factory=set)
-    stated: list[tuple[int, str]] = field(default_factory=list)
 
     def copy(self) -> "WriteSession":
         """Return an independent copy."""
@@ -86,7 +85,6 @@ class WriteSession:
             writes=dict(self.writes),
             recent=deque(self.recent),
             kept=set(self.kept),
-            stated=list(self.stated),
         )
 
     def advance(

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator
 from recollex_engine.domain.schema import NONE
 from recollex_engine.state.columns import Columns
 
-GRAMMAR, EXTRACTION = "facts of turns", "extraction"
-"""Who records the facts that the grammar draws from turns, and those that a model draws."""
+EXTRACTION = "extraction"
+"""Who records the facts that a language model draws from turns."""
 
 UNSUPPORTED = "what it rests on was forgotten"
 """Why a fact or an opinion is closed with its evidence, in the log."""
@@ -23,15 +23,15 @@ def unsupported_facts(columns: Columns, gone: Collection[int]) -> list[tuple[str
     as gone, too. Cost: a look-up for each version of them, and each fact that cites it.
     """
     labels = columns.dictionary["labels"]
-    drawers = {labels.get(f"b:{name}") for name in (GRAMMAR, EXTRACTION)} - {None}
-    if not drawers:
+    drawer = labels.get(f"b:{EXTRACTION}")
+    if drawer is None:
         return []
     array = columns.array
     closed_by, made_by, made_at = array("fact_closed_by"), array("op_by"), array("fact_op")
     keys = set(array("id")[list(gone)].tolist())
     found = []
     for version in sorted(set(_citing(columns, gone))):
-        if closed_by[version] or int(made_by[int(made_at[version]) - 1]) not in drawers:
+        if closed_by[version] or int(made_by[int(made_at[version]) - 1]) != drawer:
             continue
         if not any(_part(columns, "fact_mention", version)) and all(
             _is_gone(columns, int(array("id")[each]), keys)

@@ -4,28 +4,25 @@ A note that the engine composes has the name of a rule, and at most the id of th
 the change, at its end. It quotes nothing: the record of a correction stays when the memory that
 it speaks of is erased. ::
 
-    event trigger, ID    deed, ID    same as ID    refined by ID    superseded by ID
+    same as ID    refined by ID    superseded by ID    narrative-1: refines ID
 """
 
 import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from recollex_engine.writing.drawn_facts import EXTRACTION, GRAMMAR
+from recollex_engine.writing.drawn_facts import EXTRACTION
 
-WRITE_POLICY = "write policy"
-"""Who records the facts and events of the turns that a write policy chose."""
 SUPERSEDED = "superseded by "
 """Why a later opinion archives an opinion; its id follows."""
 
-_AUTHORS = (WRITE_POLICY, GRAMMAR, EXTRACTION)
-_RULE = re.compile(r"\w+ trigger, |deed, |same as |refined by |superseded by |[\w.-]+: \w+ ")
+_RULE = re.compile(r"same as |refined by |superseded by |[\w.-]+: \w+ ")
 
 
 def names_one_of(payload: Mapping[str, Any], ids: Collection[str]) -> bool:
     """Return whether the note of a record is the engine's, and names one of these ids."""
     why = payload.get("why")
-    if not ids or why is None or payload.get("by") not in _AUTHORS:
+    if not ids or why is None or payload.get("by") != EXTRACTION:
         return False
     rule = _RULE.match(why)
     return rule is not None and why[rule.end() :] in ids

@@ -5,7 +5,6 @@ while it waits for that, a large one wherever it is by then.
 """
 
 import hashlib
-import json
 import os
 import signal
 import warnings
@@ -59,11 +58,9 @@ class Digests(recollex.GivenVectors):
         return vector / np.float32(np.linalg.norm(vector))
 
 
-def ingest(
-    folder: Path, file: Path, batch: int, embedder: Digests | None = None, facts: bool = False
-) -> Any:
+def ingest(folder: Path, file: Path, batch: int, embedder: Digests | None = None) -> Any:
     with recollex.open(folder, embedder=embedder or Digests()) as store:
-        return recollex.ingest(store.agent("ann"), file, batch=batch, facts=facts)
+        return recollex.ingest(store.agent("ann"), file, batch=batch)
 
 
 def held(folder: Path) -> dict[str, Any]:
@@ -93,9 +90,7 @@ def held(folder: Path) -> dict[str, Any]:
         }
 
 
-def kill(
-    folder: Path, file: Path, batch: int, after: int, waits: bool, facts: bool = False
-) -> None:
+def kill(folder: Path, file: Path, batch: int, after: int, waits: bool) -> None:
     """Ingest in a child, and kill it when it has embedded ``after`` texts."""
     ours, theirs = os.pipe()
     with warnings.catch_warnings():
@@ -103,7 +98,7 @@ def kill(
         child = os.fork()
     if child == 0:
         try:
-            ingest(folder, file, batch, Digests(theirs, after if waits else None), facts)
+            ingest(folder, file, batch, Digests(theirs, after if waits else None))
         finally:
             os._exit(0)
     os.close(theirs)
@@ -141,30 +136,6 @@ def test_every_format_has_a_sample() -> None:
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_small_import_that_is_killed(tmp_path: Path, sample: str) -> None:
     check(tmp_path, sample, 120, 16, waits=True)
-
-
-def test_facts_are_read_after_a_kill(tmp_path: Path) -> None:
-    said = ("The meeting is on Monday.", "I visited the Louvre on 3 May.", "No, it is Tuesday.")
-    turns = [
-        {
-            "speaker": f"Ann {place // 3}",
-            "text": said[place % 3],
-            "at": f"2024-05-04T10:{place:02}:00Z",
-            "id": f"t{place}",
-        }
-        for place in range(30)
-    ]
-    file = tmp_path / "talk.json"
-    file.write_text(json.dumps(turns), "utf-8")
-    embedder = Digests()
-    done = ingest(tmp_path / "whole", file, 7, embedder, facts=True)
-    assert (done.stored, done.facts) == (30, 11)
-    whole = held(tmp_path / "whole")
-    for after in (8, 16, 29, 31, embedder.texts - 1):
-        broken = tmp_path / str(after)
-        kill(broken, file, 7, after, waits=True, facts=True)
-        ingest(broken, file, 7, facts=True)
-        assert held(broken) == whole
 
 
 @pytest.mark.slow
