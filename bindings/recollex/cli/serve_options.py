@@ -14,10 +14,9 @@ def serve(parser: Parser) -> None:
     add_language(parser)
     add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
     add("--http", metavar="HOST:PORT", help="serve HTTP there as well (recollex[http])")
-    add("--llm", "--chat-model", metavar="NAME", help="a language model (recollex[llm])")
+    add("--llm", metavar="NAME", help="a language model (recollex[llm])")
     add(
         "--llm-url",
-        "--chat-url",
         metavar="URL",
         help="where it is: an endpoint like OpenAI's, its own if not given",
     )
