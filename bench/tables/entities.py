@@ -28,7 +28,7 @@ from bench.datasets.bank import Bank
 from bench.tables.lib.report import Cell, Section, Table, arguments, keep
 from bench.tables.lib.trials import claim_of
 from recollex_engine.text.entity_types import ENTITY_TYPES
-from recollex_engine.text.name_rules import name_rule
+from recollex_engine.text.names import find_names
 
 LABELS = Path(__file__).parents[1] / "datasets" / "locomo_entities.tsv"
 NO_NAME = "-"
@@ -148,8 +148,8 @@ def found_in(bank: Bank, *, resolved: bool) -> Found:
 
 def find_surfaces(bank: Bank) -> Counter[str]:
     """Return how many turns have each name, as the rule finds names."""
-    find = name_rule("english")
-    return Counter(name for turn in bank.turns for name in find(turn["text"], turn["speaker"]))
+    named = (find_names(turn["text"], turn["speaker"]) for turn in bank.turns)
+    return Counter(name for names in named for name in names)
 
 
 class NoVectors(recollex.GivenVectors):

@@ -42,12 +42,13 @@ has 128)."""
 _MEMO_WORDS = 65_536
 _MEMO_WORD_CHARS = 32
 
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3031-\u3035\u3041-\u3096"
     "\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3131-\u318e\u31f0-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U000323af"
 )
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]").match
+"""The letters of scripts that are written without spaces, for a regular expression."""
+_IS_UNSPACED = re.compile(f"[{UNSPACED}]").match
 _INNER = r"(?:'{w}|(?<=[0-9])\.(?=[0-9]){w}|(?<=[0-9]),(?=[0-9]{{3}}(?![0-9])){w}){{0,8}}"
 _ASCII_UNIT = f"[a-z0-9]{{1,{LONGEST_TERM}}}"
 _ASCII_WORD = re.compile(_ASCII_UNIT + _INNER.format(w=_ASCII_UNIT))
@@ -292,6 +293,6 @@ def _wide_word() -> re.Pattern[str]:
         for c in (*range(0x300, 0xFE00), *range(0xFE20, 0x1F000))
         if unicodedata.category(chr(c)) in ("Mn", "Mc") and not _IS_UNSPACED(chr(c))
     )
-    letter = rf"[^\W_{_UNSPACED}]"
+    letter = rf"[^\W_{UNSPACED}]"
     unit = rf"{letter}{{1,{LONGEST_TERM}}}(?:[{marks}]{{1,8}}{letter}{{0,{LONGEST_TERM}}}){{0,16}}"
-    return re.compile(rf"[{_UNSPACED}]+|{unit}{_INNER.format(w=unit)}")
+    return re.compile(rf"[{UNSPACED}]+|{unit}{_INNER.format(w=unit)}")

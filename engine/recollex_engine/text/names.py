@@ -1,12 +1,14 @@
 """The names of people, places and things that a text holds, found by rule.
 
 No model reads the text: a name is a capitalised word or sequence that is not capitalised for
-another reason. The rules are English; texts in scripts without capitals name only their speaker.
+another reason. The rules are English; texts in scripts without capitals name only their speaker,
+and in German, which writes every noun with a capital, nouns are taken for names.
 """
 
 import re
 import unicodedata
 
+from recollex_engine.text.analyzer import UNSPACED
 from recollex_engine.text.word_lists import CALENDAR, COMMON_WORDS, NOT_NAMES
 
 LONGEST_NAME = 100
@@ -27,6 +29,7 @@ _JOIN = (
 _SEQUENCE = re.compile(
     rf"[{_UP}](?<![\w@#/\\][{_UP}])(?<!\w\.[{_UP}]){_REST}(?:{_JOIN}[{_UP}]{_REST}){{0,7}}"
 ).finditer
+_BESIDE_UNSPACED = re.compile(rf"(?<=[A-Za-z0-9])(?=[{UNSPACED}])|(?<=[{UNSPACED}])(?=[A-Za-z])")
 _JOINING_WORDS = "of de da del di du la le van von bin ibn & the las los der den"
 _JOINING = frozenset(_JOINING_WORDS.split())
 _ARTICLES_AND_GREETINGS = """
@@ -67,6 +70,8 @@ def find_names(text: str, speaker: str | None = None) -> list[str]:
     found: dict[str, str] = {}
     if speaker and (name := " ".join(speaker.split())[:LONGEST_NAME]):
         found[name.casefold()] = name
+    if not text.isascii():
+        text = _BESIDE_UNSPACED.sub(" ", text)  # "Bart去" names Bart
     words: frozenset[str] | None = None
     for match in _SEQUENCE(text):
         sequence = match[0]

@@ -27,8 +27,7 @@ from recollex_engine.log.seeking import read_operations
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.view import View
-from recollex_engine.text.name_rules import name_rule
-from recollex_engine.text.names import fold_name
+from recollex_engine.text.names import find_names, fold_name
 from recollex_engine.writing.preparation import Computed, computed_of
 from recollex_engine.writing.recorded_statement import recorded_statement
 
@@ -135,8 +134,6 @@ class _Search:
         versions = {memory: self._same_text(memory) for memory in self._naming(closed)}
         wanted = {int(ops[each]) for chain in versions.values() for each in chain}
         payloads = self._payloads(wanted)
-        assert columns.settings is not None
-        find_names = name_rule(columns.settings.language)
         for memory, chain in versions.items():
             id = columns.dictionary["ids"].string(int(columns.array("id")[memory]))
             statement = recorded_statement(columns, memory, id)

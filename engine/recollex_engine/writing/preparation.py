@@ -26,7 +26,7 @@ from recollex_engine.state.word_pieces import PassagePieces, find_pieces
 from recollex_engine.text import passages
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.entity_types import EntityType
-from recollex_engine.text.name_rules import FindNames
+from recollex_engine.text.names import find_names
 from recollex_engine.text.spacy_types import FindTypes
 from recollex_engine.text.token_counter import TokenCounter
 
@@ -76,13 +76,12 @@ def prepare(
     analyzer: Analyzer,
     counter: TokenCounter,
     month_first: bool,
-    find_names: FindNames,
     find_types: FindTypes | None = None,
 ) -> list[Prepared]:
     """Return ``statements`` with what is computed from their texts.
 
     ``said_at``: the time of statements that give none. ``month_first``: whether 5/7/2023 is 7 May.
-    ``find_names``: the agent's rule. ``find_types``: a recognizer; None for the rule alone.
+    ``find_types``: a recognizer; None for the rule alone.
     Another thread, which releases the interpreter lock, counts the tokens of more than
     `COUNTED_AT_ONCE` characters while this thread finds words, names and dates; `Prepared.tokens`
     waits for it.
@@ -95,7 +94,7 @@ def prepare(
         texts[place] += [text[start:end] for start, end in spans[place]]
     counted = _count(counter, [part for parts in texts for part in parts])
     recognized = find_types([each.text for each in statements]) if find_types else None
-    found = [_found(statement, said_at, month_first, find_names) for statement in statements]
+    found = [_found(statement, said_at, month_first) for statement in statements]
     sequences = [[analyzer.sequence(part) for part in (parts[1:] or parts)] for parts in texts]
     ends = list(accumulate(map(len, texts), initial=0))
     return [
@@ -195,7 +194,7 @@ def _pieces(prepared: Prepared, ids: list[Ids], read: TokenizedTexts) -> Passage
 
 
 def _found(
-    statement: Statement, said_at: int, month_first: bool, find_names: FindNames
+    statement: Statement, said_at: int, month_first: bool
 ) -> tuple[list[str], tuple[int, int] | None]:
     """Return the names in a statement, the caller's first, and the time range in its text."""
     at = said_at if statement.said_at is None else statement.said_at

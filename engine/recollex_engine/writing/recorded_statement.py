@@ -3,7 +3,7 @@
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.statement import Statement
 from recollex_engine.state.columns import Columns
-from recollex_engine.text.name_rules import name_rule
+from recollex_engine.text.names import find_names
 
 
 def recorded_statement(columns: Columns, memory: int, id: str) -> Statement:
@@ -33,7 +33,5 @@ def _given_entities(columns: Columns, memory: int) -> tuple[str, ...]:
     first, end = columns.array("mention_offset")[memory : memory + 2].tolist()
     entities = columns.array("mention_entity")[first:end].tolist()
     speaker = columns.label_in("speaker", memory)
-    assert columns.settings is not None
-    find_names = name_rule(columns.settings.language)
     found = {columns.entity(name, columns.op) for name in find_names(columns.text(memory), speaker)}
     return tuple(columns.entity_name(entity) for entity in entities if entity not in found)

@@ -61,7 +61,6 @@ def record_statements(
             context.analyzer,
             context.counter(),
             context.month_first,
-            context.find_names,
             context.find_types,
         )
     own = None if given is None else given[fresh]
@@ -105,7 +104,6 @@ def record_operations(
             context.analyzer,
             context.counter(),
             context.month_first,
-            context.find_names,
             context.find_types,
         )
 

@@ -10,7 +10,6 @@ from recollex_engine.domain.settings import Settings
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.state.columns import Columns
 from recollex_engine.text.analyzer import Analyzer
-from recollex_engine.text.name_rules import FindNames, name_rule
 from recollex_engine.text.spacy_types import FindTypes, TypedBy, types_by_spacy
 from recollex_engine.text.token_counter import TokenCounter
 from recollex_engine.writing.writer import StalePlan, Writer
@@ -41,11 +40,6 @@ class WriteContext:
     def month_first(self) -> bool:
         """Whether 5/7/2023 is 7 May in the agent's locale."""
         return puts_month_first(self.settings.locale)
-
-    @property
-    def find_names(self) -> FindNames:
-        """How names are found in the agent's texts."""
-        return name_rule(self.settings.language)
 
     @property
     def find_types(self) -> FindTypes | None:

@@ -42,6 +42,8 @@ def test_the_examples_in_the_docstrings_run():
         ("Oslo, Oslo and OSLO", ["Oslo"]),
         ("New York is big. Star Wars is long.", ["New York", "Star Wars"]),
         ("See you Mondays, I think.", []),
+        ("Bart去动物园看到了大象，与好友Jimmy和小王分享。", ["Bart", "Jimmy"]),
+        ("어제 Bart가 왔다. 東京のBobさん。 ไปหาBobที่นั่น", ["Bart", "Bob"]),
         ("A" * 200, []),
         ("", []),
     ],
@@ -57,7 +59,7 @@ def test_the_speaker_comes_first_and_once():
 
 
 @settings(deadline=None)
-@given(st.text(st.characters(codec=None)) | st.text(st.sampled_from("AbÉ .'-&I\ud800of\n\"")))
+@given(st.text(st.characters(codec=None)) | st.text(st.sampled_from("AbÉ .'-&I\ud800of\n\"去가")))
 def test_any_string_has_names_that_stand_in_it(text):
     names = find_names(text)
     assert len({name.casefold() for name in names}) == len(names)
