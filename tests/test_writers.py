@@ -18,7 +18,7 @@ ALLOWED = {
     "bindings/recollex/api/keys.py": "O_EXCL: a new file, or an error",
     "bindings/recollex/api/memory_files.py": RANDOM,
     "bindings/recollex/api/other_formats.py": RANDOM,
-    "bindings/recollex/cli/graph.py": RANDOM,
+    "bindings/recollex/cli/history.py": RANDOM,
     "bindings/recollex/cli/__init__.py": "opens /dev/null",
     "engine/recollex_engine/models/convert.py": "writes into a folder with a random name",
     "engine/recollex_engine/models/backend_choice.py": "a cache of its own folder",

@@ -1,13 +1,17 @@
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import recollex
+from recollex import cli
+from recollex.cli import subcommands
 from tests.bindings.command_line import Shell
 
 TALK = [
@@ -26,6 +30,20 @@ def store(shell: Shell) -> str:
 def test_help_without_words(shell: Shell) -> None:
     code, out, _ = shell()
     assert code == 0 and "subcommands:" in out
+
+
+def test_every_table_of_commands_is_listed_and_every_command_has_its_own_name() -> None:
+    files = {file: file.read_text("utf-8") for file in Path(cli.__file__).parent.rglob("*.py")}
+    tables = {file for file, text in files.items() if "\nCOMMANDS = (" in text}
+    assert tables == {Path(str(module.__file__)) for module in subcommands.MODULES}
+    rows = [row for module in subcommands.MODULES for row in module.COMMANDS]
+    assert len({row.name for row in rows}) == len(rows) == len(subcommands.COMMANDS) - 1
+    later = [
+        found
+        for text in files.values()
+        for found in re.findall(r'run_of\("(.*?)", "(.*?)"\)', text)
+    ]
+    assert later and all(callable(getattr(import_module(place), name)) for place, name in later)
 
 
 def test_the_version(shell: Shell) -> None:

@@ -7,73 +7,17 @@ give 0.
 """
 
 import atexit
-import builtins
 import gc
 import importlib
-import keyword
 import os
 import sys
 from collections.abc import Sequence
 
 from recollex.api.iso_times import find_zone
-from recollex.cli.subcommands import build
+from recollex.cli.subcommands import COMMANDS, build
 from recollex_engine.errors import RecollexError
 
 __all__ = ["main"]
-
-HOMES = {
-    "demo": "recollex.cli.demo",
-    "retain": "recollex.cli.write_commands",
-    "ingest": "recollex.cli.ingesting",
-    "apply": "recollex.cli.fact_commands",
-    "memowrite": "recollex.cli.fact_commands",
-    "memoread": "recollex.cli.fact_commands",
-    "memosearch": "recollex.cli.fact_commands",
-    "facts": "recollex.cli.facts_command",
-    "recall": "recollex.cli.read_commands",
-    "agents": "recollex.cli.agent_commands",
-    "delete-agent": "recollex.cli.agent_commands",
-    "list": "recollex.cli.read_commands",
-    "graph": "recollex.cli.graph",
-    "stats": "recollex.cli.read_commands",
-    "export": "recollex.cli.moving_commands",
-    "import": "recollex.cli.moving_commands",
-    "log": "recollex.cli.history_commands",
-    "audit": "recollex.cli.erasure_commands",
-    "retention": "recollex.cli.retention_commands",
-    "think": "recollex.cli.mind_commands",
-    "investigate": "recollex.cli.mind_commands",
-    "profile": "recollex.cli.mind_commands",
-    "extract": "recollex.cli.mind_commands",
-    "jobs": "recollex.cli.mind_commands",
-    "resolve-entities": "recollex.cli.resolving",
-    "undo": "recollex.cli.undoing",
-    "consolidate": "recollex.cli.consolidating",
-    "erase": "recollex.cli.erasure_commands",
-    "amend": "recollex.cli.erasure_commands",
-    "forget": "recollex.cli.erasure_commands",
-    "diff": "recollex.cli.history_commands",
-    "snapshot": "recollex.cli.history_commands",
-    "replay": "recollex.cli.history_commands",
-    "backup": "recollex.cli.backup_commands",
-    "backups": "recollex.cli.backup_commands",
-    "restore": "recollex.cli.backup_commands",
-    "head": "recollex.cli.maintenance_commands",
-    "verify": "recollex.cli.maintenance_commands",
-    "doctor": "recollex.cli.doctor_command",
-    "checkpoint": "recollex.cli.maintenance_commands",
-    "reembed": "recollex.cli.maintenance_commands",
-    "key": "recollex.cli.maintenance_commands",
-    "completion": "recollex.cli.completion",
-    "warmup": "recollex.cli.warmup",
-    "serve": "recollex.cli.serve",
-    "studio": "recollex.cli.studio",
-    "mcp": "recollex.cli.mcp",
-    "top": "recollex.cli.top",
-    "models": "recollex.cli.models",
-}
-"""The module of each subcommand, imported when the subcommand runs. Its function has the
-subcommand's name, with "_" for "-", and after a name that Python keeps for itself."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -93,10 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if getattr(arguments, "zone", None) is not None:
             find_zone(arguments.zone)
-        run = getattr(
-            importlib.import_module(HOMES[arguments.command]), _function(arguments.command)
-        )
-        code = int(run(arguments))
+        code = COMMANDS[arguments.command].run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader of our output, such as `head`, has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -112,11 +53,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"recollex: {where}{error.strerror or error}", file=sys.stderr)
         return 2
     return code
-
-
-def _function(command: str) -> str:
-    taken = keyword.iskeyword(command) or hasattr(builtins, command)
-    return f"{command}_" if taken else command.replace("-", "_")
 
 
 def memowrite() -> int:

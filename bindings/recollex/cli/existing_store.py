@@ -1,14 +1,13 @@
 """Opens a store or an agent that exists, and never creates one."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import recollex
-from recollex.api.keys import given_key
 from recollex.cli.parser import Arguments, did_you_mean
-from recollex.cli.recorded_model import embedder_for
 from recollex.cli.terminal import printable, say
 from recollex_engine.errors import InputError
 
@@ -16,7 +15,7 @@ from recollex_engine.errors import InputError
 @contextmanager
 def existing_agent(
     arguments: Arguments, *, write: bool = False, **options: Any
-) -> Iterator[recollex.Agent | None]:
+) -> "Iterator[recollex.Agent | None]":
     """Give the named agent, or None after a message on standard error.
 
     The store is opened for reading unless ``write``, with the ``options`` of `recollex.open`.
@@ -34,7 +33,7 @@ def existing_agent(
 @contextmanager
 def existing_store(
     arguments: Arguments, *, write: bool = False, **options: Any
-) -> Iterator[recollex.Store | None]:
+) -> "Iterator[recollex.Store | None]":
     """Give the named store, or None after a message on standard error."""
     if is_missing(arguments):
         yield None
@@ -45,17 +44,26 @@ def existing_store(
 
 def open_store(
     arguments: Arguments, dimension: int | None = None, **options: Any
-) -> recollex.Store:
+) -> "recollex.Store":
     """Return the named store, opened with the model, key and language that the arguments name.
 
     dimension: of the vectors that are given, for an agent that has recorded nothing.
     """
+    from recollex.cli.recorded_model import embedder_for
+
     check_folder(arguments.store)
-    key = given_key(arguments.key_file)
+    key = key_of(arguments)
     if (language := getattr(arguments, "language", None)) is not None:
         options["language"] = language
     embedder = embedder_for(arguments, key, dimension)
     return recollex.open(arguments.store, embedder=embedder, key=key, **options)
+
+
+def key_of(arguments: Arguments) -> bytes | None:
+    """Return the key that ``--key-file`` or the environment gives; None without both."""
+    from recollex.api.keys import given_key
+
+    return given_key(arguments.key_file)
 
 
 def check_folder(store: str) -> None:
@@ -76,8 +84,8 @@ def _is_empty(folder: Path) -> bool:
 
 
 def agent_to_write(
-    store: recollex.Store, arguments: Arguments, name: str | None = None
-) -> recollex.Agent:
+    store: "recollex.Store", arguments: Arguments, name: str | None = None
+) -> "recollex.Agent":
     """Return the agent that the arguments name, or another of the store.
 
     Raises `InputError` if it is there already and has another language than the given one.
@@ -111,3 +119,10 @@ def is_unknown(name: str, known: list[str], arguments: Arguments) -> bool:
     else:
         say(f"{arguments.store} holds no agent yet: recollex retain makes one")
     return True
+
+
+def language_model(arguments: Arguments) -> Any:
+    """Return the language model that the arguments or the environment name; None if none."""
+    if arguments.llm is None and not os.environ.get("RECOLLEX_LLM_MODEL"):
+        return None
+    return recollex.llm(arguments.llm, base_url=arguments.llm_url)

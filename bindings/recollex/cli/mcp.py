@@ -1,4 +1,4 @@
-"""The subcommand mcp, which gives assistants a memory over the Model Context Protocol."""
+"""The command mcp, which gives assistants a memory over the Model Context Protocol."""
 
 import os
 import sys
@@ -6,13 +6,36 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollex.cli.host_and_port import host_and_port
-from recollex.cli.parser import Arguments
+from recollex.cli.existing_store import key_of
+from recollex.cli.options import add_embedder, add_language, add_store, host_and_port
+from recollex.cli.parser import Arguments, Command, Parser
 from recollex.cli.terminal import show
 from recollex_engine.errors import InputError
 
 if TYPE_CHECKING:
     from recollex.mcp.agents import Stores
+
+
+def _mcp_options(parser: Parser) -> None:
+    add = parser.add_argument
+    add_store(parser)
+    add("--agent", metavar="NAME", help="whose memory (default)")
+    add("--agent-by-client", action="store_true", help="each client has its own, of its name")
+    add("--read-only", action="store_true", help="offer only tools that read")
+    add(
+        "--compat",
+        choices=["reference"],
+        metavar="SERVER",
+        help="reference: the nine tools of MCP's reference memory server",
+    )
+    add("--source", metavar="WORD", help="stamp what is retained: assistant, tool, web ...")
+    add("--http", metavar="HOST:PORT", help="serve streamable HTTP at /mcp, not stdio")
+    add("--tokens", metavar="FILE", help="TOML: who may call over HTTP; see serve")
+    add("--insecure", action="store_true", help="let other machines connect without TLS")
+    add("--llm", metavar="NAME", help="a language model, for the tool think (recollex[llm])")
+    add("--llm-url", metavar="URL", help="its endpoint, OpenAI's own if not given")
+    add_language(parser)
+    add_embedder(parser)
 
 
 def mcp(arguments: Arguments) -> int:
@@ -82,12 +105,11 @@ def _open(arguments: Arguments) -> "Stores":
     read_only = arguments.read_only
     if "://" in arguments.store:
         return Served(arguments.store, os.environ.get("RECOLLEX_TOKEN"), read_only=read_only)
-    from recollex.api.keys import given_key
     from recollex.api.language_models import llm
     from recollex.cli.recorded_model import embedder_for
     from recollex_engine.models.encoder import load_encoder
 
-    key = given_key(arguments.key_file)
+    key = key_of(arguments)
     embedder: Any = embedder_for(arguments, key)
     if embedder is None or isinstance(embedder, str):
         embedder = load_encoder() if embedder is None else load_encoder(embedder)
@@ -107,3 +129,14 @@ def _warm(stores: "Stores", agent: str) -> None:
     held = stores.reading(agent)
     if held.count():
         held.recall("What is known?", limit=1)
+
+
+COMMANDS = (
+    Command(
+        "mcp",
+        "give assistants a memory, over the Model Context Protocol",
+        ["mcp memory/ --agent alice", "mcp memory/ --http 127.0.0.1:7078 --read-only"],
+        _mcp_options,
+        mcp,
+    ),
+)

@@ -1,325 +1,39 @@
-"""The options of each subcommand: one function each, which adds them to a parser."""
+"""Options that several commands share: functions that add them to a parser, and read their values.
 
-from recollex.cli.counts import count, number
-from recollex.cli.filter_options import add_filters
-from recollex.cli.parser import Parser
+Nothing slow is imported here: `recollex --help` answers before numpy could be loaded.
+"""
 
-_FORMATS = [
-    *("jsonl", "chatgpt", "claude", "json", "langchain", "letta", "mem0"),
-    *("csv", "parquet", "mbox", "slack", "markdown", "pdf"),
-    *("triples", "ics", "zep"),
-]
+import argparse
+from datetime import datetime
+from typing import Any
 
+from recollex.api.foreign_files import parse_json
+from recollex.api.iso_times import find_zone, parse_time
+from recollex.cli.parser import Arguments, Parser
+from recollex_engine.clock import to_micros
+from recollex_engine.errors import InputError
 
-def demo(parser: Parser) -> None:
-    """Add the options of `demo`."""
-    parser.add_argument(
-        "--store", metavar="FOLDER", help="keep the memory here (else: thrown away)"
-    )
-    add_agent(parser, "workshop")
-    parser.add_argument("--top", type=count, default=3, metavar="N", help="memories shown (3)")
-
-
-def retain(parser: Parser) -> None:
-    """Add the options of `retain`."""
-    add = parser.add_argument
-    add_store(parser)
-    add("text", nargs="+", help="each is one memory; - reads one from standard input")
-    add_agent(parser)
-    add_zone(parser)
-    add("--at", metavar="TIME", help="when it happened: 2023-11-06, or with a time")
-    add("--valid-until", metavar="TIME", help="when it ceases to be so (never)")
-    add("--network", help="world, agent or opinion (world)")
-    add("--context", help="what it was said in, such as 'call'")
-    add("--document", metavar="ID", help="the document it belongs to")
-    add("--entity", action="append", metavar="NAME", help="may be given again")
-    add("--tag", action="append", metavar="TAG", help="may be given again")
-    add("--id", help="your own id: the same id again replaces the memory")
-    _stamp(parser)
-    add_language(parser)
-    add_embedder(parser)
-
-
-def ingest(parser: Parser) -> None:
-    """Add the options of `ingest`."""
-    add = parser.add_argument
-    add_store(parser)
-    add("file", help="the file to read; - is standard input")
-    add_agent(parser)
-    add(
-        "--format",
-        choices=_FORMATS,
-        metavar="FORMAT",
-        help=f"{', '.join(_FORMATS)} (what the content says)",
-    )
-    add("--document", metavar="ID", help="of turns that name none (file's name)")
-    add_zone(parser)
-    _stamp(parser)
-    add("--facts", action="store_true", help="also draw facts from talks, by a language model")
-    add_llm(parser, "draws the facts")
-    add("--stamped", action="store_true", help="keep each line's source and trust")
-    add(
-        "--recorded",
-        action="store_true",
-        help="keep each line's recorded_at: later than all that is stored",
-    )
-    add(
-        "--batch",
-        type=count,
-        metavar="N",
-        help="lines stored together, all or none (128; entries with facts 2000)",
-    )
-    add_language(parser)
-    add_embedder(parser)
-
-
-def recall(parser: Parser) -> None:
-    """Add the options of `recall`."""
-    add = parser.add_argument
-    add_store(parser)
-    add(
-        "query",
-        help='a question; "quotes" alone must appear as they are, in a question they raise a score',
-    )
-    add_agent(parser)
-    add("--top", type=count, default=10, metavar="N", help="memories shown (10)")
-    add("--json", action="store_true", help="print one JSON object, all memories")
-    add("--explain", action="store_true", help="the score in each arm, not the rank alone")
-    add(
-        "--preset",
-        default="default",
-        metavar="NAME",
-        help="how to rank: default, tempr, memora, satf, memotrace",
-    )
-    add(
-        "--min-confidence",
-        type=number,
-        default=0.0,
-        metavar="P",
-        help="answer only if one is there with this probability, 0 to 1 (0)",
-    )
-    add("--prompt", action="store_true", help="print the text made for a prompt")
-    add("--pack", action="store_true", help="pack events, facts and evidence")
-    add(
-        "--kind",
-        action="append",
-        metavar="KIND",
-        help="what to search: memory (the default), fact, event, episode; may be given again",
-    )
-    add(
-        "--budget",
-        type=count,
-        default=100,
-        metavar="N",
-        help="candidates of each arm: the thinking budget (100)",
-    )
-    add("--tokens", type=count, default=4096, metavar="N", help="at most N tokens (4096)")
-    add("--limit", type=count, metavar="N", help="at most N memories (as many as fit)")
-    add_zone(parser)
-    add("--now", metavar="TIME", help="what 'last week' is counted from (now)")
-    add("--as-recorded", metavar="TIME", help="answer as if asked then: nothing told since")
-    add_filters(parser)
-    add("--exact", action="store_true", help="scan every vector, skip the index")
-    add_embedder(parser)
-
-
-def list_(parser: Parser) -> None:
-    """Add the options of `list`."""
-    add = parser.add_argument
-    add_store(parser)
-    add_agent(parser)
-    add("--limit", type=count, default=100, metavar="N", help="at most N (100)")
-    add("--after", metavar="ID", help="those after this memory, the last of the page before")
-    add("--newest", action="store_true", help="the newest recorded first")
-    add("--count", action="store_true", help="only print how many there are")
-    add(
-        "--values",
-        metavar="FIELD",
-        help="only print how many have each value of FIELD: "
-        "tags, document_id, speakers, roles, network, source or trust",
-    )
-    add_zone(parser)
-    add_filters(parser)
-    add("--json", action="store_true", help="print each as one JSON object")
-
-
-def log(parser: Parser) -> None:
-    """Add the options of `log`."""
-    add = parser.add_argument
-    add_store(parser)
-    add_agent(parser)
-    add_zone(parser)
-    add("--since", metavar="TIME", help="only what was recorded at or after this")
-    add("--until", metavar="TIME", help="only what was recorded before this")
-    add(
-        "--op",
-        action="append",
-        metavar="KIND",
-        help="only this kind, as forget; may be given again",
-    )
-    add("--json", action="store_true", help="print each as one JSON object, with all its record")
-
-
-def diff(parser: Parser) -> None:
-    """Add the options of `diff`."""
-    add_store(parser)
-    parser.add_argument("earlier", metavar="T1", help="a recorded time: 2024-05-01, or with a time")
-    parser.add_argument("later", metavar="T2", nargs="?", help="a later one (now)")
-    add_agent(parser)
-    add_zone(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def snapshot(parser: Parser) -> None:
-    """Add the options of `snapshot`."""
-    add_store(parser)
-    parser.add_argument("time", metavar="T", help="a recorded time: 2024-05-01, or with a time")
-    parser.add_argument("folder", metavar="DIR", help="the new store: not there yet, or empty")
-    add_agent(parser)
-    add_zone(parser)
-
-
-def replay(parser: Parser) -> None:
-    """Add the options of `replay`."""
-    add = parser.add_argument
-    add("log", metavar="LOG", help="STORE/agents/NAME, its log folder, or one file of a log")
-    add("folder", metavar="DIR", help="the new store: not there yet, or empty")
-    add("--agent", default="default", metavar="NAME", help="what to call the agent (default)")
-    add(
-        "--clamp-times",
-        action="store_true",
-        help="give operations of a clock that was ahead the present as their recorded time",
-    )
-    add_key_file(parser)
-    add_embedder(parser)
-
-
-def apply(parser: Parser) -> None:
-    """Add the options of `apply`."""
-    add = parser.add_argument
-    add_store(parser)
-    add("file", help="operations, one JSON object a line; - is standard input")
-    add_agent(parser)
-    add_zone(parser)
-    add("--by", metavar="WHO", help="who makes them, where a line does not say")
-    add("--why", metavar="REASON", help="why, where a line does not say")
-    _stamp(parser)
-    add_language(parser)
-    add_embedder(parser)
-
-
-def memoread(parser: Parser) -> None:
-    """Add the options of `memoread`."""
-    add = parser.add_argument
-    add_store(parser)
-    add("id", help="of a fact, event, episode or memory, or the name of an entity")
-    _cut(parser)
-    add("--history", action="store_true", help="every version of a fact")
-
-
-def memosearch(parser: Parser) -> None:
-    """Add the options of `memosearch`."""
-    add = parser.add_argument
-    add_store(parser)
-    add("query", help="a question; the names in it choose facts and events")
-    _cut(parser)
-    add("--top", type=count, default=10, metavar="N", help="shown of each kind (10)")
-    add_embedder(parser)
-
-
-def _cut(parser: Parser) -> None:
-    add_agent(parser)
-    add_zone(parser)
-    parser.add_argument("--as-recorded", metavar="TIME", help="what was known at this time")
-    parser.add_argument("--as-world", metavar="TIME", help="what was true at this time")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def graph(parser: Parser) -> None:
-    """Add the options of `graph`."""
-    add = parser.add_argument
-    add_store(parser)
-    add_agent(parser)
-    add_zone(parser)
-    add("--out", metavar="FILE", required=True, help="the HTML page to write")
-    add("--query", help="only what bears on this question")
-    add("--as-recorded", metavar="TIME", help="what was known at this time")
-    add("--limit", type=count, default=400, metavar="N", help="facts and events drawn (400)")
-    add(
-        "--many-valued",
-        action="append",
-        default=[],
-        metavar="PREDICATE",
-        help="its facts are not drawn as conflicts, such as likes; may be repeated",
-    )
-    add_embedder(parser)
-
-
-def agents(parser: Parser) -> None:
-    """Add the options of `agents`."""
-    add_store(parser)
-    parser.add_argument("--json", action="store_true", help="print each as one JSON object")
-
-
-def delete_agent(parser: Parser) -> None:
-    """Add the options of `delete-agent`."""
-    add_store(parser)
-    parser.add_argument("name", help="the agent to delete")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-
-
-def stats(parser: Parser) -> None:
-    """Add the options of `stats`."""
-    add_store(parser)
-    add_agent(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def top(parser: Parser) -> None:
-    """Add the options of `top`."""
-    add = parser.add_argument
-    add("address", help="of the server, as it said when it started")
-    add("--every", type=number, default=2.0, metavar="SECONDS", help="between two looks (2)")
-    add("--once", action="store_true", help="look once, and leave")
-    add("--token-file", metavar="FILE", help="holds the secret (RECOLLEX_TOKEN, if not given)")
-
-
-def models(parser: Parser) -> None:
-    """Add the options of `models`."""
-    add = parser.add_argument
-    actions = ["list", "fetch", "convert", "verify", "bench"]
-    add("action", choices=actions, metavar="ACTION", help="list, fetch, convert, verify or bench")
-    add("model", nargs="?", help="a name, owner/name or folder (all-MiniLM-L6-v2)")
-    add(
-        "--precision",
-        choices=["int8", "fp32", "bf16", "fp16"],
-        default="int8",
-        metavar="P",
-        help="int8 (default), fp32, bf16 (OpenVINO) or fp16 (a GPU)",
-    )
-    add("--cross-encoder", action="store_true", help="convert it as what judges pairs")
-
-
-def key(parser: Parser) -> None:
-    """Add the options of `key`."""
-    parser.add_argument("file", help="where it is written: not there yet")
-
-
-def completion(parser: Parser) -> None:
-    """Add the options of `completion`."""
-    parser.add_argument(
-        "shell", choices=["bash", "zsh", "tcsh"], metavar="SHELL", help="bash, zsh or tcsh"
-    )
-
-
-def warmup(parser: Parser) -> None:
-    """Add the options of `warmup`."""
-    add_embedder(parser)
-    parser.add_argument(
-        "--only-default",
-        action="store_true",
-        help="only what the default ranking of a small agent needs, two thirds of the work",
-    )
+_LISTS = {
+    "tag": ("tags", "TAG", "only with this tag; with all, if given again"),
+    "any_tag": ("any_tags", "TAG", "only with this tag, or one of several"),
+    "no_tag": ("no_tags", "TAG", "only without this tag; may be given again"),
+    "document": ("document_id", "ID", "only of this document; may be given again"),
+    "network": ("network", "NETWORK", "only world, agent or opinion; may be given again"),
+    "role": ("roles", "ROLE", "only turns of the user, or assistant, system, tool"),
+    "speaker": ("speakers", "NAME", "only what this speaker said; may be given again"),
+    "source": ("source", "SOURCE", "only of this source; may be given again"),
+    "entity": ("entities", "NAME", "only if it names this; all, if given again"),
+}
+"""Option -> the argument of the API, the option's value and its help."""
+_TIMES = {
+    "since": "only what happened at or after this",
+    "until": "only what happened before this",
+    "recorded_since": "only what was recorded at or after this",
+    "recorded_until": "only what was recorded before this",
+    "ends_after": "only what is valid for longer than this, or without end",
+    "ends_by": "only what ceased to be valid by this time",
+    "as_world": "only what was so then, by what is known",
+}
 
 
 def add_store(parser: Parser) -> None:
@@ -352,7 +66,8 @@ def add_zone(parser: Parser) -> None:
     )
 
 
-def _stamp(parser: Parser) -> None:
+def add_stamp(parser: Parser) -> None:
+    """Add the options that say where what is written comes from."""
     add = parser.add_argument
     add("--source", metavar="WORD", help="user, assistant, tool, web or a word of your own")
     add("--trust", metavar="LEVEL", help="of a word of your own: user, assistant, tool or web")
@@ -382,3 +97,96 @@ def add_llm(parser: Parser, does: str = "answers") -> None:
     add = parser.add_argument
     add("--llm", metavar="NAME", help=f"the language model that {does} (RECOLLEX_LLM_MODEL)")
     add("--llm-url", metavar="URL", help="its endpoint (RECOLLEX_LLM_BASE_URL, or OpenAI's)")
+
+
+def add_filters(parser: Parser) -> None:
+    """Add the options of a filter; the parser has ``--zone`` too."""
+    add = parser.add_argument
+    for option, (_, value, about) in _LISTS.items():
+        add(f"--{option.replace('_', '-')}", action="append", metavar=value, help=about)
+    add("--trust", help="only what is trusted as user, assistant, tool or web, or more")
+    for option, about in _TIMES.items():
+        add(f"--{option.replace('_', '-')}", metavar="TIME", help=about)
+    add("--where", metavar="JSON", help='metadata: {"kind": "mail", "n": {"gt": 2}}')
+
+
+def filters_of(arguments: Arguments) -> dict[str, Any]:
+    """Return the filters that were given, as arguments of the API. Raises `InputError`."""
+    found = {name: getattr(arguments, option) for option, (name, _, _) in _LISTS.items()}
+    found |= {name: time_option(arguments, name) for name in _TIMES}
+    found |= {"trust": arguments.trust, "where": json_option(arguments.where, "--where")}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def json_option(written: str | None, name: str) -> Any:
+    """Return the JSON object of an option; None if it was not given. Raises `InputError`."""
+    if written is None:
+        return None
+    try:
+        return parse_json(written)
+    except InputError:
+        raise InputError(
+            f'{name} must be a JSON object, such as {{"kind": "mail"}}, got {written[:80]!r}'
+        ) from None
+
+
+def span_option(arguments: Arguments) -> tuple[int | None, int | None]:
+    """Return ``--since`` and ``--until`` in microseconds. Raises `InputError` for an empty span."""
+    since, until = time_option(arguments, "since"), time_option(arguments, "until")
+    if since is not None and until is not None and since >= until:
+        raise InputError(
+            f"--since must be earlier than --until, got {since} and {until}: swap them"
+        )
+    return (
+        None if since is None else to_micros(since, "--since"),
+        None if until is None else to_micros(until, "--until"),
+    )
+
+
+def time_option(arguments: Arguments, option: str) -> datetime | None:
+    """Return the time of an option such as ``since``, in the zone of ``--zone``."""
+    written = getattr(arguments, option)
+    name = f"--{option.replace('_', '-')}"
+    return parse_time(written, find_zone(arguments.zone), name) if written else None
+
+
+def count(text: str) -> int:
+    """Return a whole number of at least 1."""
+    return _whole_number(text, least=1)
+
+
+def count_or_0(text: str) -> int:
+    """Return a whole number of at least 0."""
+    return _whole_number(text, least=0)
+
+
+def number(text: str) -> float:
+    """Return a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number, got {text!r}") from None
+
+
+def _whole_number(text: str, least: int) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < least:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number of at least {least}, got {text!r}"
+        )
+    return int(text)
+
+
+def host_and_port(given: str, option: str, instead: str = "") -> tuple[str, int]:
+    """Return the host and the port of HOST:PORT. Raises `InputError`.
+
+    option: its name, for the message, which ends with ``instead``.
+
+    >>> host_and_port("127.0.0.1:7077", "--listen")
+    ('127.0.0.1', 7077)
+    """
+    host, _, port = given.rpartition(":")
+    if not host or "://" in given or not port.isdigit() or int(port) > 65535:
+        raise InputError(
+            f"{option} must be HOST:PORT, such as 127.0.0.1:7077, got {given!r}{instead}"
+        )
+    return host, int(port)

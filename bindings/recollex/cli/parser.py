@@ -1,13 +1,15 @@
-"""The argument parser, which suggests the right word for a mistyped one.
+"""A subcommand, and the argument parser, which suggests the right word for a mistyped one.
 
 Nothing slow is imported here: `recollex --help` answers before numpy could be loaded.
 """
 
 import argparse
 import difflib
+import importlib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 Arguments = argparse.Namespace
@@ -161,6 +163,33 @@ class Parser(argparse.ArgumentParser):
             return f": the {word} is written alone, without {option}"
         known = [name for name in self._option_string_actions if name.startswith("--")]
         return did_you_mean(option, known)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One subcommand.
+
+    name: as it is typed. summary: its line in the list of subcommands. examples: without the
+    program's name. options: adds its options to a parser. run: does it, and returns the exit code.
+    files: what the help says of the files that it reads.
+    """
+
+    name: str
+    summary: str
+    examples: list[str]
+    options: Callable[[Parser], None]
+    run: Callable[[Arguments], int]
+    files: str = ""
+
+
+def run_of(module: str, function: str) -> Callable[[Arguments], int]:
+    """Return a function that runs that of a module, which is imported when it runs."""
+
+    def run(arguments: Arguments) -> int:
+        code: int = getattr(importlib.import_module(module), function)(arguments)
+        return code
+
+    return run
 
 
 def did_you_mean(word: str, known: list[str]) -> str:

@@ -11,7 +11,7 @@ import recollex
 from recollex.api.keys import given_key, key_bytes
 from recollex.api.store import Store, read_embedder
 from recollex.cli.existing_store import check_folder
-from recollex.cli.host_and_port import host_and_port
+from recollex.cli.options import host_and_port
 from recollex.cli.parser import Arguments
 from recollex.cli.recorded_model import recorded_embedder
 from recollex.cli.terminal import say, show

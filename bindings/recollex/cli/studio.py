@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import recollex
 from recollex.cli.existing_store import is_missing, is_unknown, open_store
-from recollex.cli.host_and_port import host_and_port
+from recollex.cli.options import host_and_port
 from recollex.cli.parser import Arguments
 from recollex.cli.recorded_model import embedder_for
 from recollex.cli.terminal import say, show

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollex
-from recollex.cli import options
+from recollex.cli import files
 from recollex.imports.opening import FORMATS
 from recollex_engine.errors import InputError
 from tests.bindings.command_line import Shell
@@ -19,7 +19,7 @@ OBJECTS = [{"text": "Tea at four.", "id": "1"}, {"text": "Coffee at five.", "id"
 
 
 def test_the_command_line_knows_every_format() -> None:
-    assert tuple(options._FORMATS) == FORMATS
+    assert tuple(files._FORMATS) == FORMATS
 
 
 @pytest.mark.parametrize("indent", [None, 2])

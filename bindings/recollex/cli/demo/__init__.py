@@ -9,17 +9,22 @@ from functools import partial
 
 import recollex
 from recollex.api.plurals import counted
-from recollex.cli.demo.conversation import DOCUMENT, NOW, QUESTIONS, turns
-from recollex.cli.parser import Arguments
-from recollex.cli.tables import recall_table, stage_table, summary_lines
-from recollex.cli.terminal import show
-
-__all__ = ["demo"]
+from recollex.cli.options import add_agent, count
+from recollex.cli.parser import Arguments, Command, Parser
+from recollex.cli.terminal import recall_table, show, stage_table, summary_lines
 
 _FIRST = "What did Joseph and Priya say about a sock in June 2024?"
 """An untimed question that uses every arm: the first recall of a process loads the compiled
 kernels."""
 _REPEATS = 20
+
+
+def _demo_options(parser: Parser) -> None:
+    parser.add_argument(
+        "--store", metavar="FOLDER", help="keep the memory here (else: thrown away)"
+    )
+    add_agent(parser, "workshop")
+    parser.add_argument("--top", type=count, default=3, metavar="N", help="memories shown (3)")
 
 
 def demo(arguments: Arguments) -> int:
@@ -28,6 +33,8 @@ def demo(arguments: Arguments) -> int:
     The first time that a question is asked, it is embedded; after that its vector is remembered. So
     the two medians at the end show the cost of the model and the cost of recall itself.
     """
+    from recollex.cli.demo.conversation import DOCUMENT, NOW, QUESTIONS, turns
+
     kept = arguments.store
     folder = nullcontext(kept) if kept else tempfile.TemporaryDirectory(prefix="recollex-")
     with folder as store_folder, recollex.open(store_folder) as store:
@@ -59,11 +66,13 @@ def demo(arguments: Arguments) -> int:
     return 0
 
 
-def _ask(agent: recollex.Agent, top: int | None) -> tuple[list[recollex.Recall], list[float]]:
+def _ask(agent: "recollex.Agent", top: int | None) -> "tuple[list[recollex.Recall], list[float]]":
     """Return the recall of each question, and microseconds of later ones; print the best ``top``.
 
     top: None prints nothing.
     """
+    from recollex.cli.demo.conversation import NOW, QUESTIONS
+
     recalls: list[recollex.Recall] = []
     agains: list[float] = []
     for question in QUESTIONS:
@@ -76,3 +85,14 @@ def _ask(agent: recollex.Agent, top: int | None) -> tuple[list[recollex.Recall],
             print(f"{summary_lines(recall)}\n")
             print(f"{stage_table(recall.trace)}\n")
     return recalls, agains
+
+
+COMMANDS = (
+    Command(
+        "demo",
+        "watch an agent remember half a year of talk and answer from it",
+        ["demo", "demo --store kept/", 'recall kept/ --agent workshop "Who has the van?"'],
+        _demo_options,
+        demo,
+    ),
+)

@@ -1,12 +1,20 @@
-"""The options of the subcommands serve and studio."""
+"""The commands serve, studio and top: their options.
 
-from recollex.cli.counts import count, count_or_0, number
-from recollex.cli.options import add_embedder, add_language, add_store
-from recollex.cli.parser import Parser
+What they run is in a module of each, since they load a server or a client.
+"""
+
+from recollex.cli.options import (
+    add_embedder,
+    add_language,
+    add_store,
+    count,
+    count_or_0,
+    number,
+)
+from recollex.cli.parser import Command, Parser, run_of
 
 
-def serve(parser: Parser) -> None:
-    """Add the options of `serve`."""
+def _serve_options(parser: Parser) -> None:
     add = parser.add_argument
     add_store(parser)
     add("--socket", metavar="PATH", help="a Unix socket to listen on (STORE/socket)")
@@ -79,8 +87,7 @@ def serve(parser: Parser) -> None:
     )
 
 
-def studio(parser: Parser) -> None:
-    """Add the options of `studio`."""
+def _studio_options(parser: Parser) -> None:
     add_store(parser)
     parser.add_argument("--agent", metavar="NAME", help="show this agent alone (all)")
     parser.add_argument(
@@ -88,3 +95,40 @@ def studio(parser: Parser) -> None:
     )
     parser.add_argument("--no-browser", action="store_true", help="print the address alone")
     add_embedder(parser)
+
+
+def _top_options(parser: Parser) -> None:
+    add = parser.add_argument
+    add("address", help="of the server, as it said when it started")
+    add("--every", type=number, default=2.0, metavar="SECONDS", help="between two looks (2)")
+    add("--once", action="store_true", help="look once, and leave")
+    add("--token-file", metavar="FILE", help="holds the secret (RECOLLEX_TOKEN, if not given)")
+
+
+COMMANDS = (
+    Command(
+        "serve",
+        "let other processes use the agents of a store",
+        [
+            "serve --store memory/ --socket /run/user/1000/recollex.sock",
+            "serve --store memory/ --listen 127.0.0.1:7077 --http 127.0.0.1:8080",
+            "serve --store memory/ --listen 0.0.0.0:7077 --tokens t.toml --certificate tls.pem",
+        ],
+        _serve_options,
+        run_of("recollex.cli.serve", "serve"),
+    ),
+    Command(
+        "studio",
+        "look into the memories of a store, in a browser",
+        ["studio memory/", "studio memory/ --agent bob --listen 127.0.0.1:7078 --no-browser"],
+        _studio_options,
+        run_of("recollex.cli.studio", "studio"),
+    ),
+    Command(
+        "top",
+        "watch what a server does: calls, stages of recalls, the log, queues",
+        ["top unix:///run/user/1000/recollex.sock", "top http://127.0.0.1:8080 --once"],
+        _top_options,
+        run_of("recollex.cli.top", "top"),
+    ),
+)
