@@ -40,7 +40,6 @@ PRINTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "forget": ("forget memory --id home", lambda said: said == {"forgotten": 1}),
     "erase": ("erase memory --id home --by a --why b --yes", lambda said: said["memories"] == 1),
     "think": ("think memory Lisbon? --prompt", lambda said: said["text"] is None),
-    "extract": ("extract memory", lambda said: said["turns"] == 1),
     "jobs": ("jobs memory", lambda said: said["status"] == "waiting"),
     "profile": ("profile memory", lambda said: said["personality"]["openness"] == 0.5),
     "retention": ("retention memory --count 9 --by ann", lambda said: said["count"] == 9),
@@ -69,7 +68,8 @@ ELSEWHERE = {
     "undo",
     "resolve-entities",
     "investigate",
-}  # they take a server, a minute, a fact, names or a language model
+    "extract",
+}  # they take a server, a minute, a fact, names, or a language model
 
 
 def parsers() -> dict[str, argparse.ArgumentParser]:

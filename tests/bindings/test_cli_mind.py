@@ -109,7 +109,8 @@ def test_facts_are_drawn_and_jobs_listed(shell: Shell, monkeypatch: pytest.Monke
     assert code == 1 and "failed atomic-1: 2 turns, failed, 1 attempt" in out
     with scripted([Step({"facts": []})]) as served:
         options = ("--llm", "m", "--llm-url", served.url, "--mode", "atomic")
-        assert shell("extract", "memory", *options)[1] == "0 facts of 2 turns in 1 chunk\n"
+        code, out, _ = shell("extract", "memory", *options, "--json")
+        assert code == 0 and json.loads(out)["turns"] == 2
     code, out, _ = shell("jobs", "memory", "--status", "done", "--json")
     assert code == 0 and json.loads(out)["prompt"] == "atomic-1"
     assert shell("jobs", "memory")[2] == "recollex: none: default has no jobs that are left\n"

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-import recollex
-import recollex.aio
 from recollex.errors import UnknownIdError
 from tests.bindings.extraction_script import (
     COMPARES,
@@ -23,7 +21,7 @@ from tests.bindings.extraction_script import (
     shown_turns,
     turn,
 )
-from tests.bindings.word_vectors import WordVectors
+from tests.bindings.test_episodic_extraction import answer, triple
 from tests.scripted_llm import Step
 
 if find_spec("openai") is None or find_spec("pydantic") is None:
@@ -102,10 +100,15 @@ def test_forgetting_turns_closes_the_facts_of_the_graph_that_were_drawn_from_the
     def held(ada: Any) -> set[tuple[Any, Any]]:
         return {(fact.subject, fact.object) for fact in ada.facts.find()}
 
-    with recollex.open(tmp_path, embedder=WordVectors()) as store:
-        ada = store.agent("ada")
+    told = [
+        triple("Ben", "moved to", "Rome", "m1"),
+        triple("Ann", "bought", "car", "m2"),
+        triple("Ben", "is called", "Ben Quinn", "m3"),
+    ]
+    script = [answer([], told), answer([], told[:2])]
+    with extracting(tmp_path, script) as (ada, _):
         ada.retain_dialogue(turns, document_id="call")
-        ada.extract()
+        ada.extract(mode="episodic")
         drawn = {("Ben", "Rome"), ("Ann", "car"), ("Ben", "Ben Quinn")}
         assert held(ada) == drawn
         ada.facts.add("Ben", "likes", "tea", evidence="moved", by="ann")
@@ -120,5 +123,5 @@ def test_forgetting_turns_closes_the_facts_of_the_graph_that_were_drawn_from_the
         assert held(ada) == {("Ben", "Ben Quinn"), ("Ben", "tea")}
         assert held(ada.at(then)) == drawn | {("Ben", "tea")}
         ada.retain_dialogue(turns[:2], document_id="call")
-        ada.extract()
+        ada.extract(mode="episodic")
         assert held(ada) == drawn | {("Ben", "tea")} and ada.verify().ok

@@ -54,7 +54,7 @@ class Investigating:
         >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
         >>> alice.investigate("What was the second city that Ann visited?")
         Traceback (most recent call last):
-        recollex.errors.InputError: investigate needs a language model: ...
+        recollex_engine.errors.InputError: investigate needs a language model: ...
         """
         from recollex_engine.episodic.investigating import Inquiry, investigate, tools_in_words
 
