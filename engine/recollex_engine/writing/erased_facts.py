@@ -77,21 +77,13 @@ def _with_values(payload: Payload, values: Payload) -> Payload:
 class ErasedFacts:
     """The versions of facts and events that an erasure removes; see `erasure_plan`.
 
-    `decide` adds to ``counts``, and gives ``names`` the names that stay. ``caused``: whether the
-    note of a record says that an erased memory caused it.
+    `decide` adds to ``counts``, and gives ``names`` the names that stay.
     """
 
-    def __init__(
-        self,
-        everything: bool,
-        counts: Any,
-        names: SurvivingNames,
-        caused: Callable[[Payload], bool],
-    ) -> None:
+    def __init__(self, everything: bool, counts: Any, names: SurvivingNames) -> None:
         self._everything = everything
         self._counts = counts
         self._names = names
-        self._caused = caused
         self._records: list[tuple[str, Payload]] = []
         self._gone_records: set[int] = set()  # places in `_records`
         self._gone: dict[str, set[int]] = {"fact": set(), "event": set()}  # versions
@@ -154,8 +146,7 @@ class ErasedFacts:
                     whole = self._sources(earlier)
                     stated, new = self._after(self._begun(earlier), whole, payload, sources)
                 fields[version] = stated, sources
-            gone = self._everything or self._caused(payload)
-            gone = gone or self._is_lost(sources) or self._is_lost(new)
+            gone = self._everything or self._is_lost(sources) or self._is_lost(new)
             left = None if gone else self._left_values(stated)
             if left is None:
                 self._take("fact", version, place, payload)
@@ -235,15 +226,12 @@ class ErasedFacts:
                 self._alive[what].add(payload["id"])
 
     def _loses_all(self, payload: Payload) -> bool:
-        """Return whether all sources of an event are erased, or what caused it.
-
-        Of an observation, any source.
-        """
+        """Return whether all sources of an event are erased; of an observation, any source."""
         sources = ("includes_fact", "mentioned_in", "aggregates")
         lost = [self._loses_edge(*edge[:2]) for edge in payload["edges"] if edge[0] in sources]
         if payload.get("status") == OBSERVATION:
             return any(lost)
-        return (bool(lost) and all(lost)) or self._caused(payload)
+        return bool(lost) and all(lost)
 
     def _loses_edge(self, relation: str, target: Any) -> bool:
         if relation == "mentioned_in":
@@ -267,7 +255,7 @@ class ErasedFacts:
     def left(self, kind: str, payload: Payload) -> Payload:
         """Return what is left of the next record, in order, without the names of an erased one."""
         if kind == "archive_edge" and HOLE not in payload:
-            closes = self._closed_now("fact", payload["closes"], self._caused(payload))
+            closes = self._closed_now("fact", payload["closes"], False)
             return hole(payload) if closes is None else payload | {"closes": closes}
         what = "fact" if kind in FACTS else "event" if kind in EVENTS else None
         if what is None:

@@ -9,9 +9,9 @@ observation is erased with its first source. `domain.record_fields` says of each
 whether it goes with what the record is about.
 
 What an erased memory caused goes with it, and what was before holds again: versions of facts (see
-`erased_facts`), events of turns, and what the comparison of facts or a later opinion did to earlier
-ones, which their notes name (`engine_notes`). What a model said of an erased fact goes out of the
-metadata of later ones.
+`erased_facts`), and what the comparison of facts or a later opinion did to earlier ones, which
+their notes name (`engine_notes`). What a model said of an erased fact goes out of the metadata of
+later ones.
 
 Two things are removed from records that stay, because they could confirm a guess at what was
 erased: semantic links to erased memories, and checksums of batches of vectors with erased rows.
@@ -122,7 +122,7 @@ class ErasurePlan:
         self.rows = np.empty((0, 2), np.int64)
         self._read = _Read()
         self._names = SurvivingNames()
-        self._facts = ErasedFacts(erasing.everything, self.counts, self._names, self._caused)
+        self._facts = ErasedFacts(erasing.everything, self.counts, self._names)
         self._numbers = Numbers()
         self._thoughts: set[str] = set()  # those that stay
         self._ended: dict[int, int] = {}  # memories that lose the end of their valid time
