@@ -69,6 +69,8 @@ ROOTS = {  # the modules that may stand in a package's root
             "deferred_signals",
             "waiting",
             "fingerprint",
+            "cancellation",
+            "background_work",
         ),
     },
     "recollex": {"aio", "encryption", "errors", "presets"},

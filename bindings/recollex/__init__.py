@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from recollex_engine.backup.backup import BackupRun
     from recollex_engine.backup.restoring import Restoration
     from recollex_engine.backup.verification import BackupVerification
+    from recollex_engine.cancellation import Cancellation
     from recollex_engine.domain.erasure import Erasure
     from recollex_engine.domain.literals import Mention, Source, Text
     from recollex_engine.domain.packing_options import Packing
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from recollex_engine.facts.facts import Conflict, Fact, FactList
     from recollex_engine.facts.hits import Hit
     from recollex_engine.facts.provenance import DocumentNode, MentionNode
-    from recollex_engine.llm.cancellation import Cancellation
     from recollex_engine.llm.language_model import LanguageModel
     from recollex_engine.mind.entity_resolution import EntityMatch
     from recollex_engine.mind.jobs import Extraction, Job
@@ -154,7 +154,7 @@ _HOMES = {
     "Backup": "recollex.api.backups",
     "BackupRun": "recollex_engine.backup.backup",
     "BackupVerification": "recollex_engine.backup.verification",
-    "Cancellation": "recollex_engine.llm.cancellation",
+    "Cancellation": "recollex_engine.cancellation",
     "Thought": "recollex_engine.mind.thought",
     "Closure": "recollex_engine.state.closure",
     "Conflict": "recollex_engine.facts.facts",

@@ -19,8 +19,8 @@ from recollex.server.limits import Limits
 from recollex.server.observer import Observer
 from recollex.server.queues import AgentQueue, FairQueue
 from recollex.wire.methods import JOINT
+from recollex_engine.cancellation import Cancellation
 from recollex_engine.errors import DeadlineError, InternalError, RecollexError
-from recollex_engine.llm.cancellation import Cancellation
 from recollex_engine.recall.joint_recall import JointRecall
 from recollex_engine.recall.recall import Recall
 

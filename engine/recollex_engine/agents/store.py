@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 from weakref import WeakValueDictionary
 
 import orjson
@@ -50,9 +50,6 @@ from recollex_engine.storage.place import HeldFolder, absolute
 from recollex_engine.text.analyzer import check_language
 from recollex_engine.text.naming import Naming
 from recollex_engine.writing.store_context import StoreContext
-
-if TYPE_CHECKING:
-    from recollex_engine.llm.language_model import LanguageModel
 
 FORMAT = 1
 MAX_OPEN = 1_000_000
@@ -99,7 +96,7 @@ class Store:
         start_progress: StartProgress | None = None,
         key: bytes | None = None,
         max_open: int | None = None,
-        llm: "LanguageModel | None" = None,
+        llm: Any = None,
     ) -> None:
         if durability not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {durability!r}")

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recollex_engine import fork
+from recollex_engine.cancellation import Cancellation
 from recollex_engine.errors import InputError, LanguageModelError
 from recollex_engine.llm.answer_store import AnswerCache, Recorder, Recording
 from recollex_engine.llm.background_loop import LOOP
-from recollex_engine.llm.cancellation import Cancellation
 from recollex_engine.llm.endpoint import Endpoint
 from recollex_engine.llm.exchange import Message, Reply, Request, mended
 from recollex_engine.llm.failures import AttemptError, as_attempt

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from recollex_engine.background_work import BackgroundWork
 from recollex_engine.clock import Clock
-from recollex_engine.llm.background_work import BackgroundWork
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.progress import StartProgress
 from recollex_engine.models.embedder import Embedder
@@ -14,9 +14,6 @@ from recollex_engine.ranking.query_embedding import LatencyEstimate
 from recollex_engine.state.access_counting import AccessCounting
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.naming import Naming
-
-if TYPE_CHECKING:
-    from recollex_engine.llm.language_model import LanguageModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +23,10 @@ class StoreContext:
     ``check_place()`` raises `StoreMovedError` if the store's path leads to another folder.
     ``on_flush(seconds)`` is called after each flush of a log; ``start_progress`` shows how far a
     long opening is. ``naming``: how names become entities. ``latency``: of the embedder. ``llm``:
-    the language model, None without one. ``work``: what goes on after a call has returned.
-    ``written``: called with the agent after each transaction of its memories and facts, in the
-    thread that wrote. ``accesses``: counts what recalls return, where that is asked for.
+    the language model, None without one; the engine only hands it on. ``work``: what goes on after
+    a call has returned. ``written``: called with the agent after each transaction of its memories
+    and facts, in the thread that wrote. ``accesses``: counts what recalls return, where that is
+    asked for.
     """
 
     create: Callable[[], None]
@@ -46,7 +44,7 @@ class StoreContext:
     accesses: AccessCounting
     on_flush: Callable[[float], None] | None = None
     start_progress: StartProgress | None = None
-    llm: "LanguageModel | None" = None
+    llm: Any = None
     work: BackgroundWork = field(default_factory=BackgroundWork)
     written: list[Callable[[Any], None]] = field(default_factory=list)
     analyzers: dict[str, Analyzer] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from concurrent.futures import Future, wait
 from typing import Any
 
 from recollex_engine import fork
-from recollex_engine.llm.cancellation import Cancellation
+from recollex_engine.cancellation import Cancellation
 
 THREADS = 4
 
