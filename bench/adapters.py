@@ -37,7 +37,7 @@ from bench.lib.latency import (
     race,
     with_one_thread,
 )
-from recollex.adapters.nearest import EACH
+from recollex.frameworks.nearest import EACH
 
 QUESTIONS = 100
 SECONDS = 4.0
@@ -121,7 +121,7 @@ def read(memories: Any) -> list[Any]:
 
 def recalls(agent: recollex.Agent) -> Iterator[Pair]:
     if find_spec("langgraph"):
-        from recollex.adapters.langgraph import RecollexStore
+        from recollex.frameworks.langgraph import RecollexStore
 
         store = RecollexStore(agent)
         own = {"tags": ['["langchain"]'], "no_tags": ["unindexed"]}
@@ -137,7 +137,7 @@ def recalls(agent: recollex.Agent) -> Iterator[Pair]:
             plain,
         )
     if find_spec("langchain_core"):
-        from recollex.adapters.langchain import RecollexRetriever, RecollexVectorStore
+        from recollex.frameworks.langchain import RecollexRetriever, RecollexVectorStore
 
         vectors, retriever = RecollexVectorStore(agent), RecollexRetriever(agent=agent)
         yield (
@@ -161,7 +161,7 @@ def recalls(agent: recollex.Agent) -> Iterator[Pair]:
 def retains(agent: recollex.Agent) -> Iterator[Pair]:
     numbers = itertools.count()  # each write is new
     if find_spec("langgraph"):
-        from recollex.adapters.langgraph import RecollexStore
+        from recollex.frameworks.langgraph import RecollexStore
 
         store = RecollexStore(agent)
         yield (
@@ -176,7 +176,7 @@ def retains(agent: recollex.Agent) -> Iterator[Pair]:
             ),
         )
     if find_spec("langchain_core"):
-        from recollex.adapters.langchain import RecollexVectorStore
+        from recollex.frameworks.langchain import RecollexVectorStore
 
         vectors = RecollexVectorStore(agent)
         yield (
@@ -185,7 +185,7 @@ def retains(agent: recollex.Agent) -> Iterator[Pair]:
             lambda each: agent.retain_many([each], metadata=[{"n": 1}], tags=["x"]),
         )
     if find_spec("agents"):
-        from recollex.adapters.openai_agents import RecollexSession
+        from recollex.frameworks.openai_agents import RecollexSession
 
         session, loop = RecollexSession("talk", agent), asyncio.new_event_loop()
 

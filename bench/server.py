@@ -47,11 +47,11 @@ from bench.lib.chat import WordVectors, made_up
 from bench.lib.drawing import Plot
 from bench.lib.latency import Bound, Page, Section, claim, finish, parse
 from bench.lib.rundata import percentiles
-from recollex.client.connection import hello
-from recollex.server.reader_process import Opener
-from recollex.server.server import Server, freeze_heap, run
-from recollex.server.telemetry import Telemetry
-from recollex.wire.messages import request
+from recollex.remote.client.connection import hello
+from recollex.remote.server.reader_process import Opener
+from recollex.remote.server.server import Server, freeze_heap, run
+from recollex.remote.server.telemetry import Telemetry
+from recollex.remote.wire.messages import request
 
 AGENT = "talk"
 ROWS = 10_000

@@ -32,10 +32,10 @@ from bench.lib.chat import WordVectors, made_up
 from bench.lib.drawing import Plot
 from bench.lib.latency import Bound, Page, Section, claim, finish, parse
 from bench.lib.rundata import percentiles
-from recollex.http.http_server import start_http
-from recollex.server.server import freeze_heap, run
-from recollex.server.service import Service
-from recollex.server.telemetry import Telemetry
+from recollex.remote.http.http_server import start_http
+from recollex.remote.server.server import freeze_heap, run
+from recollex.remote.server.service import Service
+from recollex.remote.server.telemetry import Telemetry
 
 AGENT = "talk"
 QUESTIONS = 200

@@ -86,9 +86,9 @@ def nothing_calls_out():
 
 LONGEST = (
     "tests/test_wheel.py",
-    "tests/bindings/mcp/test_mcp_serving.py",
-    "tests/bindings/server/test_reader_pool.py",  # before requests that wait ten seconds at most
-    "tests/bindings/http/test_http_schema.py",
+    "tests/bindings/frameworks/mcp/test_mcp_serving.py",
+    "tests/bindings/remote/server/test_reader_pool.py",  # before requests that wait ten seconds at most
+    "tests/bindings/remote/http/test_http_schema.py",
     "tests/bindings/test_serve.py",
 )
 """Files that take longest and begin first: one that began last would leave a process idle."""

@@ -54,10 +54,10 @@ def test_patterns_are_found_where_modules_keep_them():
     places = {found.place for found in patterns()}
     assert {
         "recollex_engine.text.names._SEQUENCE",  # a method of one
-        "recollex_engine.mind.background._ONCE",  # in a tuple
-        "recollex_engine.talks.salience._STATING",  # in a dictionary
+        "recollex_mind.background._ONCE",  # in a tuple
+        "recollex_mind.talks.salience._STATING",  # in a dictionary
         "recollex_engine.text.analyzer._wide_word()",  # made when it is first asked
-        "recollex.imports.markdown",  # written where it is used
+        "recollex.files.imports.markdown",  # written where it is used
     } <= places
 
 

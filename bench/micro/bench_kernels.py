@@ -11,7 +11,7 @@ from typing import Any
 
 import msgpack
 
-from recollex.server.framing import Framing
+from recollex.remote.server.framing import Framing
 
 ROUNDS = 200
 SECONDS = 1.0

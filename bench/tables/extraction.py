@@ -40,13 +40,13 @@ MODES = ("atomic", "narrative")
 SPLITS: tuple[Split, ...] = ("dev", "report")
 STAGES = {
     "Which chunks are left": (
-        "recollex_engine.mind.extraction:extractions",
-        "recollex_engine.mind.extraction:chunks_of",
+        "recollex_mind.extraction:extractions",
+        "recollex_mind.extraction:chunks_of",
     ),
-    "Prompt, client, schema": ("recollex_engine.mind.extraction:draw",),
-    "Checks of evidence, networks, dates": ("recollex_engine.mind.drawing:_checked",),
-    "Known facts near each new one": ("recollex_engine.mind.extraction:near_facts",),
-    "Comparison by the model": ("recollex_engine.mind.extraction:compare",),
+    "Prompt, client, schema": ("recollex_mind.extraction:draw",),
+    "Checks of evidence, networks, dates": ("recollex_mind.drawing:_checked",),
+    "Known facts near each new one": ("recollex_mind.extraction:near_facts",),
+    "Comparison by the model": ("recollex_mind.extraction:compare",),
     "Words, passages, dates": ("recollex_engine.writing.recording:prepare",),
     "Embedding": ("recollex_engine.writing.recording:embed",),
     "Graph link construction": ("recollex_engine.writing.draft:Draft.link",),

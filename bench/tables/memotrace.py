@@ -59,7 +59,7 @@ from bench.tables.lib.scripted_histories import (
     written,
 )
 from bench.tables.lib.trials import claim_of
-from recollex_engine.talks.write_policy import TRIGGERS
+from recollex_mind.talks.write_policy import TRIGGERS
 
 RIGHT = ("Acc-AR", "Acc-AW", "Acc-both", "hit@5", "R@10")
 QUESTIONS = 120

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from recollex.api.erased_copies import erase_in_copy
     from recollex.api.language_models import llm
     from recollex.api.log_replay import replay
-    from recollex.api.memory_files import export_memories, import_memories
     from recollex.api.reembedding import reembed
     from recollex.api.store import Store, open
     from recollex.api.transaction import Transaction
-    from recollex.client.store import connect
-    from recollex.imports.ingest import Ingestion, ingest
+    from recollex.files.imports.ingest import Ingestion, ingest
+    from recollex.files.memory_files import export_memories, import_memories
+    from recollex.remote.client.store import connect
     from recollex_engine.agents.difference import Difference
     from recollex_engine.agents.doctor import Diagnosis
     from recollex_engine.agents.log_head import LogHead
@@ -47,20 +47,12 @@ if TYPE_CHECKING:
     from recollex_engine.domain.literals import Mention, Source, Text
     from recollex_engine.domain.packing_options import Packing
     from recollex_engine.domain.retention import Expiry, Retention
-    from recollex_engine.episodic.contexts import Contexts
-    from recollex_engine.episodic.investigation import Investigation
     from recollex_engine.facts.entities import Entity
     from recollex_engine.facts.episodes import Episode
     from recollex_engine.facts.events import Event
     from recollex_engine.facts.facts import Conflict, Fact, FactList
     from recollex_engine.facts.hits import Hit
     from recollex_engine.facts.provenance import DocumentNode, MentionNode
-    from recollex_engine.llm.language_model import LanguageModel
-    from recollex_engine.mind.entity_resolution import EntityMatch
-    from recollex_engine.mind.jobs import Extraction, Job
-    from recollex_engine.mind.opinions import Opinion
-    from recollex_engine.mind.profile import Profile
-    from recollex_engine.mind.thought import Thought
     from recollex_engine.models.encoder import Encoder, load_encoder
     from recollex_engine.models.given_vectors import GivenVectors
     from recollex_engine.recall.joint_recall import JointRecall
@@ -70,9 +62,17 @@ if TYPE_CHECKING:
     from recollex_engine.recall.subgraph import Subgraph
     from recollex_engine.state.accesses import Accesses
     from recollex_engine.state.closure import Closure
-    from recollex_engine.talks.consolidation import Consolidation
-    from recollex_engine.talks.write_policy import WritePolicy
     from recollex_engine.trace import Trace
+    from recollex_mind.entity_resolution import EntityMatch
+    from recollex_mind.episodic.contexts import Contexts
+    from recollex_mind.episodic.investigation import Investigation
+    from recollex_mind.jobs import Extraction, Job
+    from recollex_mind.llm.language_model import LanguageModel
+    from recollex_mind.opinions import Opinion
+    from recollex_mind.profile import Profile
+    from recollex_mind.talks.consolidation import Consolidation
+    from recollex_mind.talks.write_policy import WritePolicy
+    from recollex_mind.thought import Thought
 
 __version__ = VERSION
 
@@ -155,42 +155,42 @@ _HOMES = {
     "BackupRun": "recollex_engine.backup.backup",
     "BackupVerification": "recollex_engine.backup.verification",
     "Cancellation": "recollex_engine.cancellation",
-    "Thought": "recollex_engine.mind.thought",
+    "Thought": "recollex_mind.thought",
     "Closure": "recollex_engine.state.closure",
     "Conflict": "recollex_engine.facts.facts",
     "Conversation": "recollex.api.conversation",
-    "Consolidation": "recollex_engine.talks.consolidation",
-    "Contexts": "recollex_engine.episodic.contexts",
+    "Consolidation": "recollex_mind.talks.consolidation",
+    "Contexts": "recollex_mind.episodic.contexts",
     "Diagnosis": "recollex_engine.agents.doctor",
     "Difference": "recollex_engine.agents.difference",
     "DocumentNode": "recollex_engine.facts.provenance",
     "Encoder": "recollex_engine.models.encoder",
     "Entity": "recollex_engine.facts.entities",
-    "EntityMatch": "recollex_engine.mind.entity_resolution",
+    "EntityMatch": "recollex_mind.entity_resolution",
     "Episode": "recollex_engine.facts.episodes",
     "Erasure": "recollex_engine.domain.erasure",
     "Expiry": "recollex_engine.domain.retention",
     "Retention": "recollex_engine.domain.retention",
     "Event": "recollex_engine.facts.events",
-    "Extraction": "recollex_engine.mind.jobs",
+    "Extraction": "recollex_mind.jobs",
     "Fact": "recollex_engine.facts.facts",
     "FactList": "recollex_engine.facts.facts",
     "Hit": "recollex_engine.facts.hits",
     "GivenVectors": "recollex_engine.models.given_vectors",
-    "Ingestion": "recollex.imports.ingest",
-    "Investigation": "recollex_engine.episodic.investigation",
-    "LanguageModel": "recollex_engine.llm.language_model",
+    "Ingestion": "recollex.files.imports.ingest",
+    "Investigation": "recollex_mind.episodic.investigation",
+    "LanguageModel": "recollex_mind.llm.language_model",
     "LogEntry": "recollex_engine.agents.logbook",
     "LogHead": "recollex_engine.agents.log_head",
     "Memory": "recollex_engine.recall.memory",
     "Mention": "recollex_engine.domain.literals",
     "MentionNode": "recollex_engine.facts.provenance",
-    "Opinion": "recollex_engine.mind.opinions",
-    "Profile": "recollex_engine.mind.profile",
+    "Opinion": "recollex_mind.opinions",
+    "Profile": "recollex_mind.profile",
     "Packing": "recollex_engine.domain.packing_options",
     "Predecessor": "recollex_engine.recall.predecessor",
     "Recall": "recollex_engine.recall.recall",
-    "Job": "recollex_engine.mind.jobs",
+    "Job": "recollex_mind.jobs",
     "JointRecall": "recollex_engine.recall.joint_recall",
     "Restoration": "recollex_engine.backup.restoring",
     "Source": "recollex_engine.domain.literals",
@@ -203,14 +203,14 @@ _HOMES = {
     "Trace": "recollex_engine.trace",
     "Transaction": "recollex.api.transaction",
     "Verification": "recollex_engine.agents.verification",
-    "WritePolicy": "recollex_engine.talks.write_policy",
+    "WritePolicy": "recollex_mind.talks.write_policy",
     "backups": "recollex.api.backups",
-    "connect": "recollex.client.store",
+    "connect": "recollex.remote.client.store",
     "doctor": "recollex.api.doctoring",
     "erase_in_copy": "recollex.api.erased_copies",
-    "export_memories": "recollex.api.memory_files",
-    "import_memories": "recollex.api.memory_files",
-    "ingest": "recollex.imports.ingest",
+    "export_memories": "recollex.files.memory_files",
+    "import_memories": "recollex.files.memory_files",
+    "ingest": "recollex.files.imports.ingest",
     "llm": "recollex.api.language_models",
     "load_encoder": "recollex_engine.models.encoder",
     "open": "recollex.api.store",
@@ -227,7 +227,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"recollex.{name}")
     if name in _HOMES:
         if name in ("open", "connect"):
-            import_module("recollex.wire.pickling")
+            import_module("recollex.remote.wire.pickling")
         return getattr(import_module(_HOMES[name]), name)
     is_error = name.endswith("Error") and hasattr(import_module("recollex.errors"), name)
     hint = f": it is recollex.errors.{name}" if is_error else ""

@@ -17,7 +17,7 @@ nothing.
 """
 
 from recollex.api.async_store import Agent, Store, open
-from recollex.client.async_store import connect
-from recollex.wire import pickling as pickling
+from recollex.remote.client.async_store import connect
+from recollex.remote.wire import pickling as pickling
 
 __all__ = ["Agent", "Store", "connect", "open"]

@@ -16,7 +16,6 @@ paper prints, and what its preset has: `recollex_engine.ranking.presets`.
 ('default', 'tempr', ('semantic',))
 """
 
-from recollex_engine.dates.language_model import LanguageModelDates
 from recollex_engine.dates.many_languages import ManyLanguages
 from recollex_engine.dates.time_parser import EnglishDates
 from recollex_engine.models.description import Thresholds
@@ -40,6 +39,7 @@ from recollex_engine.ranking.presets import (
 from recollex_engine.ranking.reranking import Combination
 from recollex_engine.ranking.self_anchoring import SelfAnchoring
 from recollex_engine.ranking.spreading import Spreading
+from recollex_mind.language_model_dates import LanguageModelDates
 
 default = DEFAULT
 tempr = TEMPR

@@ -13,7 +13,7 @@ import numpy as np
 
 import recollex
 from recollex.api.store import Store
-from recollex.server.server import Server
+from recollex.remote.server.server import Server
 
 DIMENSION = 8
 VECTOR = np.ones(DIMENSION, np.float32) / np.float32(DIMENSION) ** 0.5

@@ -44,13 +44,13 @@ SERVER = (
     + """
 import asyncio, gc, json, os, sys, threading
 import recollex
-from recollex.server.reader_process import Opener
-from recollex.server.server import Server, run, freeze_heap
+from recollex.remote.server.reader_process import Opener
+from recollex.remote.server.server import Server, run, freeze_heap
 from tests.bindings.word_vectors import WordVectors
 
 async def main(stopping):
     store = recollex.open(sys.argv[1], embedder=WordVectors())
-    opener = Opener("tests.bindings.server.reader_openers:words", {"path": sys.argv[1]}, 2)
+    opener = Opener("tests.bindings.remote.server.reader_openers:words", {"path": sys.argv[1]}, 2)
     async with Server(store, opener=opener) as server:
         await server.listen(f"unix://{sys.argv[2]}")
         freeze_heap()

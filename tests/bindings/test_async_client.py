@@ -9,7 +9,7 @@ import pytest
 
 import recollex
 import recollex.aio
-from recollex.client import async_agent
+from recollex.remote.client import async_agent
 from recollex_engine import errors
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import recollex
-from recollex_engine.mind import background_extraction
+from recollex_mind import background_extraction
 from tests.bindings.extraction_script import TALK, Sent, echo, extracting, schema_of, turn
 from tests.bindings.word_vectors import WordVectors
 from tests.forked import is_killed

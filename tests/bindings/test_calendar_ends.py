@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import recollex
-from recollex.http import schema
+from recollex.remote.http import schema
 from recollex_engine.errors import InputError
 from tests.bindings.word_vectors import WordVectors
 

@@ -101,7 +101,7 @@ def test_facts_are_drawn_and_jobs_listed(shell: Shell, monkeypatch: pytest.Monke
     assert (code, out) == (2, "") and "extract needs a language model: --llm NAME" in errors
     with scripted([error(500)]) as served:
         options = ("--llm", "m", "--llm-url", served.url, "--mode", "atomic")
-        monkeypatch.setattr("recollex_engine.llm.language_model.FIRST_WAIT", 0.01)
+        monkeypatch.setattr("recollex_mind.llm.language_model.FIRST_WAIT", 0.01)
         with pytest.warns(RuntimeWarning, match="is away"):
             code, out, _ = shell("extract", "memory", *options)
         assert code == 1 and "failed failed: 1" in out

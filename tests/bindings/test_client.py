@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from recollex.client.agent import (
+from recollex.remote.client.agent import (
     Agent,
     AgentProfile,
     Events,
@@ -15,14 +15,14 @@ from recollex.client.agent import (
     Sessions,
     Tools,
 )
-from recollex.client.argument_preparation import PREPARE
-from recollex.client.channel import LostError
-from recollex.client.idempotency import METHODS as REPEATABLE
-from recollex.client.idempotency import is_idempotent
-from recollex.client.pool import Pool
-from recollex.client.retries import Retries
-from recollex.client.store import Store
-from recollex.wire.methods import METHODS
+from recollex.remote.client.argument_preparation import PREPARE
+from recollex.remote.client.channel import LostError
+from recollex.remote.client.idempotency import METHODS as REPEATABLE
+from recollex.remote.client.idempotency import is_idempotent
+from recollex.remote.client.pool import Pool
+from recollex.remote.client.retries import Retries
+from recollex.remote.client.store import Store
+from recollex.remote.wire.methods import METHODS
 from recollex_engine import errors
 
 
@@ -68,7 +68,7 @@ def test_a_call_that_cannot_be_repeated_goes_to_the_same_server_alone() -> None:
 def test_pauses_grow_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses, now = [], [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0])
-    monkeypatch.setattr("recollex.client.retries.time", clock)
+    monkeypatch.setattr("recollex.remote.client.retries.time", clock)
     attempts = Retries("stats", True, 1.0, 100)
     with pytest.raises(errors.DisconnectedError):
         for _ in range(100):

@@ -11,10 +11,10 @@ import pytest
 
 import recollex
 import recollex.aio
-from recollex.client import async_connection
-from recollex.server.access import Access
-from recollex.wire import messages
-from recollex.wire.codec import encode
+from recollex.remote.client import async_connection
+from recollex.remote.server.access import Access
+from recollex.remote.wire import messages
+from recollex.remote.wire.codec import encode
 from recollex_engine import errors
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import recollex
-from recollex.client.address import read_address
+from recollex.remote.client.address import read_address
 from recollex_engine import errors
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
@@ -98,15 +98,15 @@ def test_the_client_says_what_it_is(address: str) -> None:
     with recollex.connect(address) as store:
         alice = store.agent("alice")
         store.ping()
-        assert repr(store) == f"<recollex.client.Store at {address}>"
-        assert repr(alice) == "<recollex.client.Agent 'alice'>"
+        assert repr(store) == f"<recollex.remote.client.Store at {address}>"
+        assert repr(alice) == "<recollex.remote.client.Agent 'alice'>"
         alice.retain("Ann is here.", id="a")
         cut = alice.at(alice.get("a").recorded_at)
         assert "as of 20" in repr(cut)
 
 
 def test_a_message_beyond_the_servers_limit_is_not_sent(tmp_path: Path) -> None:
-    from recollex.server.limits import Limits
+    from recollex.remote.server.limits import Limits
 
     address = f"unix://{tmp_path / 'memory.sock'}"
     here = recollex.open(tmp_path / "memory", embedder=WordVectors())

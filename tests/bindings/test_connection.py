@@ -17,10 +17,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollex.server.access import Access
-from recollex.server.limits import Limits
-from recollex.server.server import Server
-from recollex.wire.codec import encode
+from recollex.remote.server.access import Access
+from recollex.remote.server.limits import Limits
+from recollex.remote.server.server import Server
+from recollex.remote.wire.codec import encode
 from recollex_engine.errors import InputError
 from tests.bindings.serving import VECTOR, Raw, Told, serving
 from tests.waiting import until

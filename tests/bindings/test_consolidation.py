@@ -10,7 +10,7 @@ import pytest
 import recollex
 from recollex_engine.clock import DAY, to_micros
 from recollex_engine.errors import InputError
-from recollex_engine.talks.consolidation import event_salience
+from recollex_mind.talks.consolidation import event_salience
 from tests.bindings.command_line import command_line
 
 JUNE = datetime(2024, 6, 20, tzinfo=UTC)

@@ -10,7 +10,7 @@ import pytest
 
 import recollex
 from tests.bindings.contract import Contract
-from tests.bindings.http import http_service
+from tests.bindings.remote.http import http_service
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 

@@ -10,7 +10,7 @@ import pytest
 import recollex
 import recollex.aio
 from recollex.errors import InputError, ReadOnlyError
-from recollex_engine.mind import drawing
+from recollex_mind import drawing
 from tests.bindings.extraction_script import (
     TALK,
     drawn,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from recollex import aio
-from recollex.server.access import LOCAL
-from recollex.server.server import Server
+from recollex.remote.server.access import LOCAL
+from recollex.remote.server.server import Server
 from tests.bindings.serving import given, serving
 from tests.forked import in_child
 

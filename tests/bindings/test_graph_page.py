@@ -12,7 +12,7 @@ import pytest
 
 import recollex
 from recollex.cli import main
-from recollex.graph_page import graph_page
+from recollex.pages.graph_page import graph_page
 from tests.bindings.graph_browser import edges, labels, nodes, slide
 
 DATA = re.compile(r'<script type="application/json" id="drawing">(.*?)</script>', re.S)

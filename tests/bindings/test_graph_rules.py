@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recollex
-import recollex.graph_page
-from recollex.graph_page import graph_page
+import recollex.pages.graph_page
+from recollex.pages.graph_page import graph_page
 from recollex_engine.errors import InputError
 from tests.bindings.days_of_may import day
 
-FOLDER = Path(recollex.graph_page.__file__).parent
+FOLDER = Path(recollex.pages.graph_page.__file__).parent
 
 
 class Rules:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import recollex
-from recollex.graph_page import graph_page
+from recollex.pages.graph_page import graph_page
 from tests.bindings.graph_browser import boxes, labels, meet, nodes, resize, slide, within
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

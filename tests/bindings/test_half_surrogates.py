@@ -12,8 +12,8 @@ import pytest
 
 import recollex
 import recollex.aio
-from recollex.adapters.kept_turns import kept_message, kept_turn
 from recollex.errors import InputError
+from recollex.frameworks.kept_turns import kept_message, kept_turn
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import recollex
-from recollex_engine.llm.prompts import find_prompt
-from recollex_engine.mind.drawing import to_prompt
-from recollex_engine.mind.prompt_data import as_data
-from recollex_engine.mind.thinking import PROMPT
+from recollex_mind.drawing import to_prompt
+from recollex_mind.llm.prompts import find_prompt
+from recollex_mind.prompt_data import as_data
+from recollex_mind.thinking import PROMPT
 from tests.bindings.injection_attacks import ATTACKS
 from tests.bindings.word_vectors import WordVectors
 from tests.scripted_llm import Step, scripted

@@ -18,11 +18,11 @@ import pytest
 import recollex
 import recollex.aio
 from recollex.errors import InputError, LanguageModelError
-from recollex_engine.episodic import investigating
-from recollex_engine.episodic.investigating import NO_INFORMATION
-from recollex_engine.llm.prompts import find_prompt
-from tests.bindings.http.http_service import refused, served
+from recollex_mind.episodic import investigating
+from recollex_mind.episodic.investigating import NO_INFORMATION
+from recollex_mind.llm.prompts import find_prompt
 from tests.bindings.injection_attacks import ATTACKS
+from tests.bindings.remote.http.http_service import refused, served
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 from tests.scripted_llm import Script, Scripted, Step, error, scripted

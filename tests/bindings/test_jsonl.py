@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 import recollex
-from recollex.api.jsonl import Line, read, write
+from recollex.files.jsonl import Line, read, write
 from recollex_engine.errors import InputError
 from tests.bindings.word_vectors import WordVectors
 

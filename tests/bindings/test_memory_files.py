@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex.api import parquet
+from recollex.files import parquet
 from recollex_engine.errors import InputError
 from tests.bindings.command_line import Shell
 from tests.bindings.test_cli_history import store
@@ -161,7 +161,7 @@ def test_what_is_no_such_file_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 def test_recollex_does_not_import_pyarrow_before_it_is_needed() -> None:
     import subprocess
 
-    code = "import sys, recollex.api.memory_files; print('pyarrow' in sys.modules)"
+    code = "import sys, recollex.files.memory_files; print('pyarrow' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

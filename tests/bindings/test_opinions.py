@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex.errors import InputError, OperationError, UnknownIdError
-from recollex_engine.mind.opinions import LEAST, MOST, moved
+from recollex_mind.opinions import LEAST, MOST, moved
 from tests.bindings.word_vectors import WordVectors
 
 DAY = datetime(2024, 5, 1, tzinfo=UTC)

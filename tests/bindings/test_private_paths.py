@@ -12,14 +12,14 @@ import httpx
 import pytest
 
 import recollex
-from recollex.http.problems import problem
-from recollex.mcp.answers import said
-from recollex.wire.error_codec import ERRORS, encode_error
+from recollex.frameworks.mcp.answers import said
+from recollex.remote.http.problems import problem
+from recollex.remote.wire.error_codec import ERRORS, encode_error
 from recollex_engine import errors
 from recollex_engine.domain.operations import UpsertEntity
 from recollex_engine.errors import without_paths
 from recollex_engine.trace import Trace
-from tests.bindings.http.http_service import HashedWords, Served, served
+from tests.bindings.remote.http.http_service import HashedWords, Served, served
 from tests.bindings.serving import serving
 
 FOLDERS = ("plain", "two words/and (three)", "it's: odd")

@@ -10,7 +10,7 @@ import pytest
 
 import recollex
 from recollex.errors import InputError, ReadOnlyError
-from recollex_engine.mind.profile import NUMBERS
+from recollex_mind.profile import NUMBERS
 from tests.bindings.word_vectors import WordVectors
 from tests.scripted_llm import Script, Step, error, scripted
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import recollex
-from recollex.adapters import memory_tools
+from recollex.frameworks import memory_tools
 from recollex_engine.domain.literals import Text
-from recollex_engine.episodic.found import Evidence
-from recollex_engine.mind.prompt_data import as_data
+from recollex_mind.episodic.found import Evidence
+from recollex_mind.prompt_data import as_data
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 from tests.prompt_spellings import MARKS, SPELLINGS, is_mark
@@ -49,7 +49,13 @@ class Hostile:
 
 def mcp(call: Callable[[Any, Any], Any]) -> Callable[[Hostile], str]:
     def text(of: Hostile) -> str:
-        from recollex.mcp import episodic_tools, knowledge_tools, memory_tools, prompts, resources
+        from recollex.frameworks.mcp import (
+            episodic_tools,
+            knowledge_tools,
+            memory_tools,
+            prompts,
+            resources,
+        )
 
         class Only:
             def reading(self, context: Any) -> Any:
@@ -150,8 +156,8 @@ def test_a_client_of_a_server_writes_the_same(tmp_path: Path) -> None:
 
 
 MODEL_FACING = [
-    *Path("bindings/recollex/adapters").glob("*.py"),
-    *Path("bindings/recollex/mcp").glob("*.py"),
+    *Path("bindings/recollex/frameworks").glob("*.py"),
+    *Path("bindings/recollex/frameworks/mcp").glob("*.py"),
     Path("bindings/recollex/api/chat_messages.py"),
 ]
 FIELDS = {"text", "passage", "summary", "title", "background"}

@@ -17,9 +17,9 @@ import pytest
 
 from recollex.api.filters import Filters
 from recollex.api.version import VERSION
-from recollex.wire.messages import CAPABILITIES
-from recollex.wire.methods import METHODS
-from recollex.wire.records import ARGUMENTS, RESULTS
+from recollex.remote.wire.messages import CAPABILITIES
+from recollex.remote.wire.methods import METHODS
+from recollex.remote.wire.records import ARGUMENTS, RESULTS
 from recollex_engine import errors
 from tests.bindings.serving import VECTOR, Raw, Told, given, serving
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex.wire.codec import encode
-from recollex.wire.received_columns import ReceivedColumns
-from recollex.wire.records import record
+from recollex.remote.wire.codec import encode
+from recollex.remote.wire.received_columns import ReceivedColumns
+from recollex.remote.wire.records import record
 from recollex_engine.errors import ProtocolError
 
 MICROS = st.integers(-(2**63), 2**63 - 1)

@@ -150,7 +150,7 @@ def test_a_call_gives_up_when_its_patience_or_its_time_is_over(
 SERVE = """
 import asyncio, sys
 import recollex
-from recollex.server.server import Server
+from recollex.remote.server.server import Server
 from tests.bindings.word_vectors import WordVectors
 
 async def main():

@@ -15,7 +15,7 @@ from recollex.api.proxies import rows
 from recollex.errors import InputError, OperationError, RecollexError
 from recollex_engine.domain.literals import Text
 from recollex_engine.domain.reserved import PROFILE_IDS
-from recollex_engine.mind.profile import read_profile
+from recollex_mind.profile import read_profile
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 

@@ -17,7 +17,7 @@ import pytest
 
 import recollex
 from recollex.cli import main
-from recollex.wire.codec import encode
+from recollex.remote.wire.codec import encode
 from tests.bindings.serving import DIMENSION, VECTOR, Raw, Told, given
 
 VECTORS = f"given:{DIMENSION}"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from recollex.cli import subcommands
-from recollex.server.access import Access
+from recollex.remote.server.access import Access
 
 BINDINGS = Path(__file__).parents[2] / "bindings"
 PAGE = (BINDINGS / "SERVER.md").read_text("utf-8")

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex
-from recollex.server.access import LOCAL, Principal
-from recollex.server.calls import Call, Options
-from recollex.server.limits import Limits
-from recollex.server.observer import Observer
-from recollex.server.queues import FairQueue
-from recollex.server.service import Service
+from recollex.remote.server.access import LOCAL, Principal
+from recollex.remote.server.calls import Call, Options
+from recollex.remote.server.limits import Limits
+from recollex.remote.server.observer import Observer
+from recollex.remote.server.queues import FairQueue
+from recollex.remote.server.service import Service
 from recollex_engine.errors import (
     CancelledError,
     DeadlineError,

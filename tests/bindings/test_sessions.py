@@ -10,7 +10,7 @@ import pytest
 import recollex
 import recollex.aio
 from recollex_engine.errors import InputError, ReadOnlyError, UnknownIdError
-from recollex_engine.talks import sessions
+from recollex_mind.talks import sessions
 
 NOON = datetime(2024, 5, 4, 12, tzinfo=UTC)
 POLICY = recollex.WritePolicy()

@@ -297,7 +297,7 @@ def test_an_erased_memory_has_no_source(tmp_path):
 
 
 def test_lines_carry_sources_only_for_a_caller_who_keeps_them(tmp_path, capsys):
-    from recollex.api import jsonl
+    from recollex.files import jsonl
 
     with opened(tmp_path / "s") as store:
         agent = store.agent("a")

@@ -14,13 +14,13 @@ import httpx
 import pytest
 
 import recollex
-from recollex.server.connection_limiter import ConnectionLimiter
-from recollex.server.limits import Limits
-from recollex.server.listener import tls_context
-from recollex.server.server import Server
-from recollex.server.tls_accepting import TlsAccepting, listening_sockets
-from recollex.wire.codec import encode
-from tests.bindings.http.http_service import served
+from recollex.remote.server.connection_limiter import ConnectionLimiter
+from recollex.remote.server.limits import Limits
+from recollex.remote.server.listener import tls_context
+from recollex.remote.server.server import Server
+from recollex.remote.server.tls_accepting import TlsAccepting, listening_sockets
+from recollex.remote.wire.codec import encode
+from tests.bindings.remote.http.http_service import served
 from tests.bindings.serving import serving
 from tests.waiting import until
 

@@ -14,7 +14,7 @@ import pytest
 import recollex
 from recollex.api.progress import reporting_to
 from recollex.cli import warmup
-from recollex.server import reader_process
+from recollex.remote.server import reader_process
 from recollex_engine import waiting
 from recollex_engine.ranking.spelling import similar_terms
 from recollex_engine.recall import word_search

@@ -22,12 +22,12 @@ from recollex.api.jobs import Jobs
 from recollex.api.opinions import Opinions
 from recollex.api.sessions import Sessions
 from recollex.api.tools import Tools
-from recollex.wire.chunks import joined
-from recollex.wire.codec import Decoder, Undecoded, decode, encode
-from recollex.wire.error_codec import ERRORS, decode_error, encode_error
-from recollex.wire.messages import read_message, read_plain, request
-from recollex.wire.methods import JOINT, LOCAL, METHODS
-from recollex.wire.records import ALL, ARGUMENTS, record
+from recollex.remote.wire.chunks import joined
+from recollex.remote.wire.codec import Decoder, Undecoded, decode, encode
+from recollex.remote.wire.error_codec import ERRORS, decode_error, encode_error
+from recollex.remote.wire.messages import read_message, read_plain, request
+from recollex.remote.wire.methods import JOINT, LOCAL, METHODS
+from recollex.remote.wire.records import ALL, ARGUMENTS, record
 from recollex_engine import errors
 from recollex_engine.errors import InputError, ProtocolError
 

@@ -17,8 +17,8 @@ import numpy as np
 import orjson
 
 from recollex.api.dsl import OperationParser
-from recollex.wire import messages
-from recollex.wire.codec import decode, encode
+from recollex.remote.wire import messages
+from recollex.remote.wire.codec import decode, encode
 from recollex_engine.dates.time_range import find_event_range, find_range
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, FormatError, InputError, ProtocolError

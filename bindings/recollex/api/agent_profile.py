@@ -8,8 +8,8 @@ from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import MAX_TEXT, check_text
 from recollex_engine.errors import InputError, LanguageModelError
-from recollex_engine.mind.profile import BACKGROUND, MAX_BACKGROUND, Profile, profile_changes
-from recollex_engine.mind.profile import read_profile as read
+from recollex_mind.profile import BACKGROUND, MAX_BACKGROUND, Profile, profile_changes
+from recollex_mind.profile import read_profile as read
 
 
 class AgentProfile:
@@ -92,7 +92,7 @@ class AgentProfile:
         >>> alice.profile.merge_background("You were born in Texas.").background
         'I was born in Texas. I cook.'
         """
-        from recollex_engine.mind.background import merged_by_model, merged_by_rule
+        from recollex_mind.background import merged_by_model, merged_by_rule
 
         check_text(content, "content", MAX_TEXT)
         note, agent = checked_note(by, why), self._agent.writable()

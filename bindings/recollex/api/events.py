@@ -24,7 +24,7 @@ from recollex_engine.facts.event_history import event_history
 from recollex_engine.facts.events import Event, find_events, read_event
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.hits import Hit
-from recollex_engine.talks.consolidation import Consolidation, consolidate, why_consolidated
+from recollex_mind.talks.consolidation import Consolidation, consolidate, why_consolidated
 
 Participants = Mapping[str, str | None] | Sequence[str | tuple[str, str | None]]
 """Names, or names with roles: {"Ann": "host", "Ben": None}, ["Ann", ("Ben", "guest")]."""
@@ -367,7 +367,7 @@ class Events(EventOperations):
         self, done: Consolidation, least: int, preview: bool, by: str | None, at: int | None
     ) -> Consolidation:
         """Return what was consolidated with the observations that were made, or would be."""
-        from recollex_engine.mind.observations import entities_due, observe
+        from recollex_mind.observations import entities_due, observe
 
         if not preview:
             agent = self._agent.writable()

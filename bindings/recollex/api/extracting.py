@@ -7,8 +7,8 @@ from recollex.api.arguments import checked_id, checked_note, one_or_more
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text
 from recollex_engine.errors import InputError
-from recollex_engine.mind.extraction_log import Mode
-from recollex_engine.mind.jobs import Extraction
+from recollex_mind.extraction_log import Mode
+from recollex_mind.jobs import Extraction
 
 DEFAULT_MODE: Mode = "narrative"
 
@@ -54,7 +54,7 @@ class Extracting:
         recollex_engine.errors.InputError: drawing facts from talk needs a language model, \
 and this store has none: recollex.open(..., llm=recollex.llm(...))
         """
-        from recollex_engine.mind.extraction import Wanted, extract
+        from recollex_mind.extraction import Wanted, extract
 
         chosen = read_mode(mode, self._extraction_mode)
         documents = None
@@ -78,7 +78,7 @@ and this store has none: recollex.open(..., llm=recollex.llm(...))
         Raises `errors.UnknownIdError`, and `errors.InputError` if there is nothing to undo or a
         known fact was changed since; then nothing is changed.
         """
-        from recollex_engine.mind.fact_recording import undoing
+        from recollex_mind.fact_recording import undoing
 
         note = checked_note(by, why)
         agent = self.engine.writable()

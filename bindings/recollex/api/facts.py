@@ -25,8 +25,8 @@ from recollex_engine.facts.provenance import (
     document_nodes,
     mention_nodes,
 )
-from recollex_engine.mind.entity_resolution import EntityMatch, compare_entities, merges_of
 from recollex_engine.text.entity_types import check_type
+from recollex_mind.entity_resolution import EntityMatch, compare_entities, merges_of
 
 MAX_FOUND = 2**31
 """The most facts that may be asked for, or skipped."""

@@ -9,9 +9,9 @@ from recollex_engine.agents.cut import AgentOrCut, Cut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import check_count, check_text
 from recollex_engine.domain.question import MAX_QUERY, UNBOUNDED
-from recollex_engine.episodic.contexts import Contexts
-from recollex_engine.episodic.investigation import Investigation
 from recollex_engine.errors import InputError
+from recollex_mind.episodic.contexts import Contexts
+from recollex_mind.episodic.investigation import Investigation
 
 MAX_STEPS = 32
 LEAST_TOKENS = 2_000
@@ -56,7 +56,7 @@ class Investigating:
         Traceback (most recent call last):
         recollex_engine.errors.InputError: investigate needs a language model: ...
         """
-        from recollex_engine.episodic.investigating import Inquiry, investigate, tools_in_words
+        from recollex_mind.episodic.investigating import Inquiry, investigate, tools_in_words
 
         check_text(question, "question", MAX_QUERY)
         check_count(max_steps, "max_steps", 1, MAX_STEPS)

@@ -8,14 +8,14 @@ from urllib.parse import urlsplit
 from recollex.api.argument_groups import ArgumentGroup
 from recollex_engine.domain.checks import MAX_NAME, check_count, check_number, check_text
 from recollex_engine.errors import InputError
-from recollex_engine.llm.language_model import (
+from recollex_mind.llm.language_model import (
     FIRST_WAIT,
     Keeping,
     LanguageModel,
     Limits,
     open_language_model,
 )
-from recollex_engine.llm.usage import Price
+from recollex_mind.llm.usage import Price
 
 Place = str | os.PathLike[str]
 

@@ -10,7 +10,7 @@ from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.question import MAX_LIMIT
 from recollex_engine.domain.schema import OPINION
 from recollex_engine.errors import InputError
-from recollex_engine.mind.opinions import (
+from recollex_mind.opinions import (
     Forming,
     Opinion,
     chain_of,
@@ -20,7 +20,7 @@ from recollex_engine.mind.opinions import (
     read_opinion,
     weighed,
 )
-from recollex_engine.mind.profile import read_profile
+from recollex_mind.profile import read_profile
 
 MAX_REASONS = 32
 

@@ -1,7 +1,7 @@
 """What the papers call the methods of an agent: aliases for those who come from there."""
 
 from recollex.api.agent_profile import AgentProfile
-from recollex_engine.mind.profile import Profile
+from recollex_mind.profile import Profile
 
 
 class PaperNames:

@@ -16,7 +16,7 @@ from recollex_engine.domain.surrogates import mended_turns
 from recollex_engine.domain.trust import TurnStamps
 from recollex_engine.domain.turn import read_turn, split_turn
 from recollex_engine.errors import InputError
-from recollex_engine.talks.write_policy import WritePolicy
+from recollex_mind.talks.write_policy import WritePolicy
 
 
 class Retaining:

@@ -12,9 +12,9 @@ from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Progress
 from recollex_engine.recall.recall import Recall
-from recollex_engine.talks import sessions
-from recollex_engine.talks.write_policy import WritePolicy
-from recollex_engine.talks.write_session import AssessedTurn, check_metadata_free
+from recollex_mind.talks import sessions
+from recollex_mind.talks.write_policy import WritePolicy
+from recollex_mind.talks.write_session import AssessedTurn, check_metadata_free
 
 
 @dataclass(frozen=True, slots=True)

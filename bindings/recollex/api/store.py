@@ -25,17 +25,17 @@ from recollex_engine.clock import system_clock, to_micros
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.errors import InputError
 from recollex_engine.log.durability import Durability
-from recollex_engine.mind.extraction_log import Mode
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.recall.joint_recall import JointRecall
 from recollex_engine.storage.place import absolute
 from recollex_engine.text.naming import Naming
 from recollex_kernels.machine.jit import tell_of_compiling
+from recollex_mind.extraction_log import Mode
 
 if TYPE_CHECKING:
     from recollex_engine.agents.agent import Agent as EngineAgent
-    from recollex_engine.llm.language_model import LanguageModel
-    from recollex_engine.mind.background_extraction import BackgroundExtraction
+    from recollex_mind.background_extraction import BackgroundExtraction
+    from recollex_mind.llm.language_model import LanguageModel
 
 
 class Store:
@@ -338,7 +338,7 @@ def open(
 
 def check_llm(given: object) -> None:
     """Raise `InputError` unless ``given`` is a language model from `recollex.llm`."""
-    from recollex_engine.llm.language_model import LanguageModel
+    from recollex_mind.llm.language_model import LanguageModel
 
     if not isinstance(given, LanguageModel):
         raise InputError(f"llm must be a model from recollex.llm, got {type(given).__name__}")
@@ -346,7 +346,7 @@ def check_llm(given: object) -> None:
 
 def _in_background(store: engine.Store, mode: Mode) -> "BackgroundExtraction":
     """Let facts follow each write of a store's agents."""
-    from recollex_engine.mind.background_extraction import BackgroundExtraction
+    from recollex_mind.background_extraction import BackgroundExtraction
 
     extraction = BackgroundExtraction(mode)
     store.after_writes(extraction.wake)
@@ -355,7 +355,7 @@ def _in_background(store: engine.Store, mode: Mode) -> "BackgroundExtraction":
 
 def _form_what_is_left(agent: "EngineAgent", llm: "LanguageModel") -> None:
     """Form the opinions that an earlier process has left."""
-    from recollex_engine.mind.background_opinions import go_on
+    from recollex_mind.background_opinions import go_on
 
     go_on(agent, llm)
 

@@ -15,7 +15,7 @@ from recollex_engine.domain.checks import (
 from recollex_engine.domain.question import MAX_BUDGET, MAX_QUERY, UNBOUNDED
 from recollex_engine.domain.trust import trust_number
 from recollex_engine.errors import InputError
-from recollex_engine.mind.thought import Thought
+from recollex_mind.thought import Thought
 
 
 class Thinking:
@@ -62,8 +62,8 @@ class Thinking:
         >>> thought.refused, thought.text[:13]
         (True, 'I do not know')
         """
-        from recollex_engine.mind.background_opinions import begin
-        from recollex_engine.mind.thinking import Asking, think
+        from recollex_mind.background_opinions import begin
+        from recollex_mind.thinking import Asking, think
 
         check_text(question, "question", MAX_QUERY)
         check_count(thinking_budget, "thinking_budget", 1, MAX_BUDGET)

@@ -10,8 +10,9 @@ from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import MAX_TEXT, check_count, check_embedding, check_text
 from recollex_engine.domain.intervals import Box
 from recollex_engine.domain.question import MAX_LIMIT, MAX_QUERY
-from recollex_engine.episodic.contexts import Contexts
-from recollex_engine.episodic.exploration import (
+from recollex_engine.errors import InputError, UnknownIdError
+from recollex_mind.episodic.contexts import Contexts
+from recollex_mind.episodic.exploration import (
     AGGREGATIONS,
     ORDERINGS,
     Pattern,
@@ -20,10 +21,9 @@ from recollex_engine.episodic.exploration import (
     find_entity_contexts,
     find_gist_contexts,
 )
-from recollex_engine.episodic.memory_graph import MemoryGraph
-from recollex_engine.episodic.retrieval import lexical_retrieve, semantic_retrieve
-from recollex_engine.episodic.windows import END_OPERATOR, START_OPERATOR, read_window
-from recollex_engine.errors import InputError, UnknownIdError
+from recollex_mind.episodic.memory_graph import MemoryGraph
+from recollex_mind.episodic.retrieval import lexical_retrieve, semantic_retrieve
+from recollex_mind.episodic.windows import END_OPERATOR, START_OPERATOR, read_window
 
 MAX_TOKENS = 4096
 """Tokens of a result's `to_prompt`, where nothing else is given."""

@@ -31,7 +31,7 @@ from recollex.cli.terminal import printable, say, say_left_out, show
 from recollex_engine.errors import InputError
 
 if TYPE_CHECKING:
-    from recollex.imports.ingest import Ingestion
+    from recollex.files.imports.ingest import Ingestion
 
 
 _FORMATS = [
@@ -89,8 +89,8 @@ def _ingest_options(parser: Parser) -> None:
 
 def ingest(arguments: Arguments) -> int:
     """Store a file in batches; a refused batch leaves the earlier ones stored."""
-    from recollex.imports.ingest import store_source
-    from recollex.imports.opening import open_source
+    from recollex.files.imports.ingest import store_source
+    from recollex.files.imports.opening import open_source
 
     given = {"source": arguments.source, "trust": arguments.trust}
     stamp = {name: value for name, value in given.items() if value is not None}
@@ -124,8 +124,8 @@ def ingest(arguments: Arguments) -> int:
 
 def _tell(arguments: Arguments, done: "Ingestion") -> int:
     """Print what was stored, and say what was not; 1 if the file has nothing to store."""
-    from recollex.api.line_batches import GONE_HERE
-    from recollex.imports.text_source import WITH_FACTS
+    from recollex.files.imports.text_source import WITH_FACTS
+    from recollex.files.line_batches import GONE_HERE
 
     there = done.read - done.stored
     told = there > 0 and done.format not in WITH_FACTS
@@ -157,7 +157,7 @@ def _tell(arguments: Arguments, done: "Ingestion") -> int:
 
 def _facts(done: "Ingestion") -> str:
     """Return what to say of facts and events; "" for a format without them."""
-    from recollex.imports.text_source import WITH_FACTS
+    from recollex.files.imports.text_source import WITH_FACTS
 
     if done.format not in WITH_FACTS:
         return f", {counted(done.facts, 'fact')}" if done.facts else ""
@@ -176,9 +176,9 @@ def _export_options(parser: Parser) -> None:
 
 def export(arguments: Arguments) -> int:
     """Write every memory of an agent, in recorded order."""
-    from recollex.api import jsonl
     from recollex.api.filters import Filters, read_filter
-    from recollex.api.memory_files import objects_of
+    from recollex.files import jsonl
+    from recollex.files.memory_files import objects_of
 
     with existing_agent(arguments) as agent:
         if agent is None:
@@ -216,7 +216,7 @@ def _import_options(parser: Parser) -> None:
 
 def import_(arguments: Arguments) -> int:
     """Retain the memories of a file that `export` wrote, as they were."""
-    from recollex.api.memory_files import given_dimension
+    from recollex.files.memory_files import given_dimension
 
     dimension = given_dimension(arguments.file, arguments.format)
     with open_store(arguments, dimension, durability="interval") as store:

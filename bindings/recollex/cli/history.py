@@ -323,8 +323,8 @@ def _graph_options(parser: Parser) -> None:
 
 def graph(arguments: Arguments) -> int:
     """Write an agent's graph as one HTML page."""
-    from recollex.api.exported_file import replacing
-    from recollex.graph_page import graph_page
+    from recollex.files.exported_file import replacing
+    from recollex.pages.graph_page import graph_page
 
     with existing_agent(arguments) as agent:
         if agent is None:

@@ -13,7 +13,7 @@ from recollex.cli.terminal import show
 from recollex_engine.errors import InputError
 
 if TYPE_CHECKING:
-    from recollex.mcp.agents import Stores
+    from recollex.frameworks.mcp.agents import Stores
 
 
 def _mcp_options(parser: Parser) -> None:
@@ -50,8 +50,8 @@ def mcp(arguments: Arguments) -> int:
     if arguments.tokens is not None and arguments.http is None:
         raise InputError("--tokens is for HTTP: give --http HOST:PORT")
     _check_store(arguments.store)
-    from recollex.mcp.agents import Agents
-    from recollex.mcp.server import make_server, serve_stdio
+    from recollex.frameworks.mcp.agents import Agents
+    from recollex.frameworks.mcp.server import make_server, serve_stdio
 
     name = None if arguments.agent_by_client else arguments.agent or "default"
     agents = Agents(lambda: _open(arguments), name)
@@ -66,8 +66,8 @@ def mcp(arguments: Arguments) -> int:
         return 0
     if find_spec("httptools") is None:
         raise InputError("--http needs the package httptools: pip install 'recollex[mcp]'")
-    from recollex.mcp.http_serving import serve_http
-    from recollex.server.access import Access
+    from recollex.frameworks.mcp.http_serving import serve_http
+    from recollex.remote.server.access import Access
 
     host, port = host_and_port(arguments.http, "--http")
     serve_http(
@@ -100,7 +100,7 @@ def _check_store(store: str) -> None:
 
 def _open(arguments: Arguments) -> "Stores":
     """Open the store; in a thread, while the first requests are answered."""
-    from recollex.mcp.stores import Served, SharedFolder
+    from recollex.frameworks.mcp.stores import Served, SharedFolder
 
     read_only = arguments.read_only
     if "://" in arguments.store:

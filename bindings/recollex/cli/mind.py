@@ -23,7 +23,7 @@ from recollex.cli.terminal import printable, say, show
 from recollex_engine.errors import InputError
 
 if TYPE_CHECKING:
-    from recollex_engine.mind.entity_resolution import EntityMatch
+    from recollex_mind.entity_resolution import EntityMatch
 
 
 _TRAITS = ("openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism")
@@ -174,7 +174,7 @@ def _jobs_options(parser: Parser) -> None:
 
 def jobs(arguments: Arguments) -> int:
     """List what of an agent's memories is still to be read, or was; 1 if something failed."""
-    from recollex_engine.mind.jobs import NO_MODEL
+    from recollex_mind.jobs import NO_MODEL
 
     with existing_agent(arguments) as agent:
         if agent is None:

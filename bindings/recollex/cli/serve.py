@@ -16,21 +16,21 @@ from recollex.cli.parser import Arguments
 from recollex.cli.recorded_model import recorded_embedder
 from recollex.cli.terminal import say, show
 from recollex.cli.warmup import Stopped, warm
-from recollex.server.access import Access
-from recollex.server.limits import Limits
-from recollex.server.listener import tls_context
-from recollex.server.logs import Log
-from recollex.server.reader_process import Opener
-from recollex.server.server import Server, default_socket, freeze_heap, run
-from recollex.server.spans import Spans
-from recollex.server.telemetry import Telemetry
+from recollex.remote.server.access import Access
+from recollex.remote.server.limits import Limits
+from recollex.remote.server.listener import tls_context
+from recollex.remote.server.logs import Log
+from recollex.remote.server.reader_process import Opener
+from recollex.remote.server.server import Server, default_socket, freeze_heap, run
+from recollex.remote.server.spans import Spans
+from recollex.remote.server.telemetry import Telemetry
 from recollex_engine.agents import store as engine
 from recollex_engine.cores import usable_cores
 from recollex_engine.errors import InputError
-from recollex_engine.llm.language_model import LanguageModel
 from recollex_engine.models.backends import with_precision
 from recollex_engine.models.sentence_transformers_encoder import PREFIX
 from recollex_engine.text.analyzer import ENGLISH
+from recollex_mind.llm.language_model import LanguageModel
 
 _GIVEN = "given:"
 SOCKET = "; --socket PATH is a Unix socket"
@@ -115,7 +115,7 @@ async def _listen_for_http(
     arguments: Arguments, server: Server, telemetry: Telemetry, ending: AsyncExitStack
 ) -> str:
     """Listen on the address of ``--http``, and return it as a URL."""
-    from recollex.http.http_server import start_http
+    from recollex.remote.http.http_server import start_http
 
     host, port = host_and_port(arguments.http, "--http", SOCKET)
     tls = arguments.certificate and tls_context(arguments.certificate, arguments.key)
@@ -188,7 +188,7 @@ def _opener(arguments: Arguments) -> Opener:
     opening |= {"key_file": arguments.key_file, "count_accesses": arguments.count_accesses}
     if given is not None and given.startswith(_GIVEN):
         opening |= {"embedder": None, "dimension": int(given.removeprefix(_GIVEN))}
-    return Opener("recollex.server.reader_process:open_store", opening, count, later=True)
+    return Opener("recollex.remote.server.reader_process:open_store", opening, count, later=True)
 
 
 def _embedder(given: str | None) -> Any:

@@ -17,12 +17,12 @@ from recollex.cli.parser import Arguments
 from recollex.cli.recorded_model import embedder_for
 from recollex.cli.terminal import say, show
 from recollex.cli.warmup import Stopped, warm
-from recollex.http.http_server import start_http
-from recollex.server.access import Access, Principal
-from recollex.server.logs import Log
-from recollex.server.server import run
-from recollex.server.service import Service
-from recollex.server.telemetry import Telemetry
+from recollex.remote.http.http_server import start_http
+from recollex.remote.server.access import Access, Principal
+from recollex.remote.server.logs import Log
+from recollex.remote.server.server import run
+from recollex.remote.server.service import Service
+from recollex.remote.server.telemetry import Telemetry
 from recollex_engine.errors import InputError
 
 ANY_PORT = "127.0.0.1:0"

@@ -11,12 +11,12 @@ from pathlib import Path
 from recollex.api.plurals import counted
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, show
-from recollex.client import sockets
-from recollex.client.address import read_address
-from recollex.client.channel import Channel, LostError
-from recollex.client.open_channel import open_channel
-from recollex.server.metrics_snapshot import MetricsSnapshot, parse_metrics
-from recollex.server.metrics_summary import STAGES, summary
+from recollex.remote.client import sockets
+from recollex.remote.client.address import read_address
+from recollex.remote.client.channel import Channel, LostError
+from recollex.remote.client.open_channel import open_channel
+from recollex.remote.server.metrics_snapshot import MetricsSnapshot, parse_metrics
+from recollex.remote.server.metrics_summary import STAGES, summary
 from recollex_engine.errors import DisconnectedError, InputError, UnauthorizedError
 
 _CLEAR = "\x1b[H\x1b[J"

@@ -30,7 +30,7 @@ from recollex.cli import relax_garbage_collector
 from recollex.cli.demo.conversation import turns
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say, show
-from recollex.server.framing import prepare
+from recollex.remote.server.framing import prepare
 from recollex_engine.agents.counting import unwarned
 from recollex_engine.cores import usable_cores
 from recollex_engine.ranking.presets import PRESETS

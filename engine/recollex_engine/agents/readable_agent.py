@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.agents.counting import Counting
-from recollex_engine.agents.kinds import recall_kinds
 from recollex_engine.agents.stats import Stats, count
 from recollex_engine.clock import Clock
 from recollex_engine.domain.filter import EVERYTHING, Filter
@@ -27,6 +26,7 @@ from recollex_engine.ranking.filters import passing
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import embed_once
 from recollex_engine.recall import lookups
+from recollex_engine.recall.kinds import recall_kinds
 from recollex_engine.recall.listing import listing
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.packing import nothing

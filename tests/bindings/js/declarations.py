@@ -17,10 +17,10 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 
 from recollex.api.proxies import Method
-from recollex.client import idempotency
-from recollex.wire.error_codec import ERRORS
-from recollex.wire.methods import METHODS
-from recollex.wire.records import ALL
+from recollex.remote.client import idempotency
+from recollex.remote.wire.error_codec import ERRORS
+from recollex.remote.wire.methods import METHODS
+from recollex.remote.wire.records import ALL
 from recollex_engine.errors import RecollexError
 
 SOURCE = Path(__file__).parents[3] / "bindings" / "js" / "src"

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 import recollex
-from recollex.client import retries, store
-from recollex.server.access import Access
-from recollex.wire.methods import METHODS
+from recollex.remote.client import retries, store
+from recollex.remote.server.access import Access
+from recollex.remote.wire.methods import METHODS
 from tests.bindings.js import declarations
 from tests.bindings.serving import serving
 from tests.bindings.test_remote_progress import Slow

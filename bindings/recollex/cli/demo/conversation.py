@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
-from recollex.api import jsonl
+from recollex.files import jsonl
 
 DOCUMENT = "the-workshop"
 NOW = datetime(2024, 7, 10, 9, 0, tzinfo=UTC)

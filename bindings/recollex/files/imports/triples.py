@@ -1,0 +1,159 @@
+"""Dated triples, as JSON lines or CSV: subject, predicate, object, and when it was so.
+
+A line has ``subject``, ``predicate`` and ``object``, and may have ``point_in_time`` (or ``time``,
+``at``, ``date``), or ``start_time`` and ``end_time`` (or ``start``, ``end``), at any precision:
+"2002-02" is a month (REMem). ``text`` (or ``gist``) is the sentence that it was taken from: it is
+retained as a memory, and is the fact's evidence. Also ``id``, ``confidence`` and ``evidence`` (ids
+of memories). An object is an entity; {"text": "blue"}, a number or a boolean is a literal.
+"""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import tzinfo
+from typing import Any, TextIO
+from uuid import NAMESPACE_URL, uuid5
+
+from recollex.api.foreign_files import parse_json
+from recollex.files.imports.csv_file import header_separator
+from recollex.files.imports.partial_dates import read_period, read_valid
+from recollex.files.imports.reading import Object, Reading, as_dict
+from recollex_engine.domain.literals import Object as FactObject
+from recollex_engine.domain.literals import Text
+from recollex_engine.domain.memory_operations import Retain
+from recollex_engine.domain.operations import Operation, UpsertEdge
+from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.surrogates import mended
+from recollex_engine.errors import InputError
+
+NEEDED = ("subject", "predicate", "object")
+_NAMES = {
+    **dict.fromkeys(("time", "at", "date", "point_in_time"), "point"),
+    **dict.fromkeys(("start", "start_time", "valid_from", "from"), "start"),
+    **dict.fromkeys(("end", "end_time", "valid_to", "valid_until", "to"), "end"),
+    **dict.fromkeys(("text", "gist", "sentence"), "text"),
+    **{name: name for name in (*NEEDED, "id", "confidence", "evidence")},
+}
+
+
+def matches(fields: object) -> bool:
+    """Return whether an object, or the columns of a table, are a triple's."""
+    return isinstance(fields, Mapping) and set(NEEDED) <= fields.keys()
+
+
+def is_header(line: str) -> bool:
+    """Return whether a line names the columns of a table of triples.
+
+    >>> is_header("subject,predicate,object,time"), is_header("text,at")
+    (True, False)
+    """
+    return set(NEEDED) <= set(_columns(line))
+
+
+def read_lines(lines: Iterable[str], reading: Reading, zone: tzinfo) -> Iterator[list[Operation]]:
+    """Yield the operations of each line of JSON. Raises `InputError` naming the line."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        fields = parse_json(line, f"line {number}")
+        whole = mended(fields)
+        if whole is not fields:
+            reading.skip("line with broken characters")
+        try:
+            yield _operations(as_dict(whole), reading, zone)
+        except InputError as error:
+            raise InputError(f"line {number}: {error}") from error
+
+
+def read_table(
+    file: TextIO, header: str, reading: Reading, zone: tzinfo
+) -> Iterator[list[Operation]]:
+    """Yield the operations of each row after ``header``, the line that names the columns."""
+    columns = _columns(header)
+    rows = csv.reader(file, delimiter=header_separator(header))
+    reading.columns = {name: _NAMES.get(name, "left out") for name in columns}
+    for number, row in enumerate(rows, 2):
+        if not any(row):
+            continue
+        if len(row) > len(columns):
+            reading.skip("row with more cells than columns")
+            continue
+        fields = {name: cell for name, cell in zip(columns, row, strict=False) if cell.strip()}
+        if "confidence" in fields:
+            fields["confidence"] = _number(fields["confidence"])  # type: ignore[assignment]
+        if "evidence" in fields:
+            fields["evidence"] = fields["evidence"].replace(";", " ").split()  # type: ignore[assignment]
+        try:
+            yield _operations(fields, reading, zone)
+        except InputError as error:
+            raise InputError(f"row {number}: {error}") from error
+
+
+def _columns(header: str) -> list[str]:
+    row = next(csv.reader([header.rstrip("\r\n")], delimiter=header_separator(header)), [])
+    return [name.strip().lower() for name in row]
+
+
+def _operations(fields: Object, reading: Reading, zone: tzinfo) -> list[Operation]:
+    said: dict[str, Any] = {}
+    for given, value in fields.items():
+        name = _NAMES.get(given)
+        if value is None or value == "":
+            continue
+        if name is None:
+            reading.skip(f"field {given!r}")
+        else:
+            said.setdefault(name, value)
+    if missing := [name for name in NEEDED if name not in said]:
+        raise InputError(f"a triple needs {', '.join(NEEDED)}: {missing[0]} is missing")
+    point, start, end = (_time(said.get(name)) for name in ("point", "start", "end"))
+    valid = read_valid(point, start, end, zone)
+    operations: list[Operation] = []
+    evidence = said.get("evidence", ())
+    evidence = (evidence,) if isinstance(evidence, str) else tuple(evidence)
+    if "text" in said:
+        gist = _gist(str(said["text"]), point or start, reading, zone)
+        operations.append(gist)
+        evidence = (*evidence, gist.id)
+    return [
+        *operations,
+        UpsertEdge(
+            str(said["subject"]),
+            str(said["predicate"]),
+            _object(said["object"]),
+            start=valid[0],
+            end=valid[1],
+            evidence=evidence,
+            confidence=said.get("confidence", 1.0),
+            uncertainty=valid[2],
+            given_id=None if "id" not in said else str(said["id"]),
+        ),
+    ]
+
+
+def _gist(text: str, time: str | None, reading: Reading, zone: tzinfo) -> Retain:
+    id = str(uuid5(NAMESPACE_URL, f"gist {reading.document} {time} {text}"))
+    at = None if time is None else read_period(time, zone)[0]
+    if at is None:
+        reading.untimed += 1
+    return Retain(
+        Statement(text, said_at=at, id=id, document=reading.document, metadata={"kind": "gist"})
+    )
+
+
+def _time(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _object(value: Any) -> FactObject:
+    if isinstance(value, dict):
+        if set(value) != {"text"}:
+            raise InputError(f"object must be a name, a number, a boolean or {{'text'}}: {value!r}")
+        return Text(value["text"])
+    return value  # type: ignore[no-any-return]  # checked by the operation
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise InputError(f"confidence must be a number, got {cell!r}") from None

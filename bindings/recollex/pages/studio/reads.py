@@ -1,0 +1,145 @@
+"""What the studio asks of an agent beyond the methods of `recollex.Agent`.
+
+Each function takes an agent, or the agent as of a recorded time, and returns JSON values. Its row
+lets the service call it as it calls a method; clients of the protocol cannot name it.
+"""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from recollex.api.agent import Agent
+from recollex.api.arguments import checked_id, optional_micros
+from recollex.api.proxies import Method
+from recollex.pages.clock_moments import clock_moments
+from recollex.pages.graph_page import drawn
+from recollex_engine.agents.cut import Cut
+from recollex_engine.agents.difference import Difference, differing
+from recollex_engine.agents.health import health
+from recollex_engine.agents.logbook import entries_of, newest_entries
+from recollex_engine.clock import from_micros
+from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.recall.lookups import history_ordinals, ordinal
+from recollex_engine.recall.near_memories import near_memories
+
+VERSIONS = 20
+"""Versions of a memory whose log entries are looked up, the newest; each reads a part of a file."""
+
+
+class Read(Method[..., Any]):
+    """The row of a function of this module, which is no method of an agent."""
+
+    def bound(self, of: Any) -> Callable[..., Any]:
+        """Return the function for one agent."""
+        return partial(self.function, of)
+
+
+def moments(agent: Agent, most: int = 400) -> dict[str, Any]:
+    """Return the moments of both clocks, as ISO 8601, and how many memories each shows."""
+    found = clock_moments(agent.engine.view(), most)
+    return {
+        "recorded": {"moments": _written(found.recorded), "memories": list(found.known)},
+        "world": {"moments": _written(found.world), "memories": list(found.so)},
+    }
+
+
+def neighbours(
+    agent: Agent, id: str, limit: int = 10, as_world: datetime | None = None
+) -> dict[str, Any]:
+    """Return the memories next to one in the graph; see `near_memories.NearMemories`."""
+    view, checked = agent.engine.view(), checked_id(id)
+    if view is None:
+        raise UnknownIdError(checked, agent.name)
+    number = ordinal(view, checked, agent.name)
+    near = near_memories(view, number, limit, optional_micros(as_world, "as_world"))
+    return {
+        "alike": [{"memory": memory.to_dict(), "cosine": cosine} for memory, cosine in near.alike],
+        "named": [
+            {"entity": name, "memories": [each.to_dict() for each in memories]}
+            for name, memories in near.named
+        ],
+        "in_time": [
+            {"memory": memory.to_dict(), "seconds": seconds} for memory, seconds in near.in_time
+        ],
+    }
+
+
+def origins(agent: Agent, id: str) -> dict[str, Any]:
+    """Return the log entries that recorded the versions of a memory, the oldest first.
+
+    Of the newest `VERSIONS`; without payloads, which hold texts that the versions have.
+    """
+    view = agent.engine.view()
+    versions = history_ordinals(view, checked_id(id), agent.name)[-VERSIONS:]
+    assert view is not None  # else it has no versions
+    ops = view.buffer("op")[versions].tolist()
+    return {"entries": [e.to_dict() | {"payload": None} for e in entries_of(agent.engine, ops)]}
+
+
+def newest_log(
+    agent: Agent, before: int | None = None, limit: int = 50, op: str | None = None
+) -> dict[str, Any]:
+    """Return the last operations, the newest first; before: only those with a lower number."""
+    kinds = None if op is None else [op]
+    found = newest_entries(agent.engine, before, limit, kinds)
+    return {"entries": [each.to_dict() for each in found]}
+
+
+def compare(
+    agent: Agent,
+    earlier: datetime | None = None,
+    later: datetime | None = None,
+    earlier_world: datetime | None = None,
+    later_world: datetime | None = None,
+    limit: int = 100,
+) -> dict[str, Any]:
+    """Return what two cuts of both clocks do not have in common; None stands for now.
+
+    limit: the most of each list; ``counts`` has how many there are. Raises `InputError` if
+    ``earlier`` is after ``later``.
+    """
+    first, end = optional_micros(earlier, "earlier"), optional_micros(later, "later")
+    if end is not None and (first is None or first > end):
+        raise InputError(
+            f"earlier must not be after later, got {earlier or 'now'} and {later}: swap them"
+        )
+    worlds = (
+        optional_micros(earlier_world, "earlier_world"),
+        optional_micros(later_world, "later_world"),
+    )
+    before, after = (
+        (agent.engine if at is None else Cut.at(agent.engine, at)).view() for at in (first, end)
+    )
+    found = differing(before, after, worlds)
+    shown = Difference() if found is None else found.read(limit)
+    counts = dict.fromkeys(Difference.__slots__, 0) if found is None else found.counts
+    return {"counts": counts, **shown.to_dict()}
+
+
+def drawing(agent: Agent, query: str | None = None, limit: int = 400) -> dict[str, Any]:
+    """Return what the page of `recollex graph` draws."""
+    return drawn(agent, query=query, limit=limit)
+
+
+def agent_health(agent: Agent) -> dict[str, Any]:
+    """Return how an agent is kept, and how much it holds."""
+    view, folder = agent.engine.view(), agent.engine.folder
+    return {
+        **dataclasses.asdict(health(view, folder)),
+        "stats": dataclasses.asdict(agent.stats()),
+    }
+
+
+def _written(moments: Sequence[int]) -> list[str]:
+    return [from_micros(each).isoformat() for each in moments]
+
+
+MOMENTS = Read(moments)
+NEIGHBOURS = Read(neighbours)
+ORIGINS = Read(origins)
+NEWEST_LOG = Read(newest_log)
+COMPARE = Read(compare, cut=False)
+DRAWING = Read(drawing)
+HEALTH = Read(agent_health, cut=False)

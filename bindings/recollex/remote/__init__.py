@@ -1,0 +1,1 @@
+"""Other processes reach a store: messages, client, socket server, HTTP."""

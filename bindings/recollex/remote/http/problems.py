@@ -1,0 +1,105 @@
+"""Errors over HTTP: a status, and a body of RFC 9457 that names the error's class."""
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from recollex.remote.http.schema import Schema
+from recollex.remote.wire.error_codec import encode_error
+from recollex_engine import errors
+
+CONTENT_TYPE = "application/problem+json"
+
+STATUS: Mapping[type[BaseException], int] = MappingProxyType(
+    {
+        errors.UnknownIdError: 404,
+        errors.MergeCycleError: 409,
+        errors.OperationError: 422,
+        errors.ClosedError: 503,
+        errors.InputError: 422,
+        errors.ReadOnlyError: 403,
+        errors.LockedError: 423,
+        errors.StoreMovedError: 503,
+        errors.AccessError: 500,
+        errors.StoreFullError: 507,
+        errors.CorruptError: 500,
+        errors.FormatError: 500,
+        errors.EncryptionError: 500,
+        errors.ModelMismatchError: 409,
+        errors.ModelError: 503,
+        errors.RerankError: 502,
+        errors.OverloadedError: 503,
+        errors.DeadlineError: 504,
+        errors.CancelledError: 503,
+        errors.UnauthorizedError: 401,
+        errors.ForbiddenError: 403,
+        errors.ProtocolError: 400,
+        errors.DisconnectedError: 502,
+        errors.InternalError: 500,
+    }
+)
+"""Class -> status; any other class has the status of its base."""
+
+SCHEMA: Schema = {
+    "type": "object",
+    "description": "An error (RFC 9457). title is its class in recollex.errors.",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "cause": {"type": "object", "description": "The error that led to it: the same, nested."},
+    },
+    "required": ["type", "title", "status", "detail"],
+    "additionalProperties": True,
+}
+
+
+class RequestError(Exception):
+    """A request that calls no method: it has no endpoint, or cannot be read as HTTP."""
+
+    def __init__(self, status: int, title: str, detail: str, **headers: str) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.title = title
+        self.headers: dict[str, str] = {
+            name.replace("_", "-").lower(): value for name, value in headers.items()
+        }
+
+
+def status_of(error: BaseException) -> int:
+    """Return the status of an error; 500 for an unexpected one.
+
+    >>> status_of(errors.UnknownIdError("m1", "alice"))
+    404
+    """
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+def problem(error: BaseException) -> tuple[int, dict[str, str], bytes]:
+    """Return the status, the headers and the body that tell of an error.
+
+    The body of an unexpected error holds no word of its text, which is in the server's log.
+    """
+    headers = {"content-type": CONTENT_TYPE}
+    if isinstance(error, RequestError):
+        status, told = error.status, _told(error.title, str(error), {})
+        headers |= error.headers
+    else:
+        status, told = status_of(error), _told(*encode_error(error))
+    if isinstance(error, errors.UnauthorizedError):
+        headers["www-authenticate"] = "Bearer"
+    if isinstance(error, errors.OverloadedError):
+        headers["retry-after"] = str(max(1, math.ceil(error.retry_after)))
+    return status, headers, orjson.dumps(told | {"status": status})
+
+
+def _told(title: str, detail: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an encoded error, and the errors that led to it, as members of a problem."""
+    told = {**data, "type": f"urn:recollex:error:{title}", "title": title, "detail": detail}
+    if "cause" in data:
+        told["cause"] = _told(*data["cause"])
+    return told

@@ -1,0 +1,233 @@
+"""The schemas of answers: of what `to_dict` of the public classes returns."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from recollex.remote.http.schema import NETWORK, ROLE, TRUST, Schema
+from recollex_engine.domain.question import KINDS
+from recollex_mind.profile import NUMBERS
+
+_TEXT: Schema = {"type": "string"}
+_MOMENT: Schema = {"type": "string", "format": "date-time"}
+_NUMBER: Schema = {"type": "number"}
+_WHOLE: Schema = {"type": "integer"}
+_OBJECT: Schema = {"type": "object", "additionalProperties": True}
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def items(item: Schema) -> Schema:
+    """Return the schema of a list."""
+    return {"type": "array", "items": item}
+
+
+def _by_name(item: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": item}
+
+
+def record(about: str = "", **properties: Schema) -> Schema:
+    """Return the schema of an object that has all of these members, and may have more."""
+    found: dict[str, object] = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+    }
+    return found | ({"description": about} if about else {})
+
+
+def listing(name: str, item: Schema, about: str = "") -> Schema:
+    """Return the schema of an object with one list."""
+    return record(about, **{name: items(item)})
+
+
+CLOSURE = record(
+    "How a memory left the present.",
+    at=_MOMENT,
+    how={"type": "string", "enum": ["archived", "amended", "corrected", "replaced", "forgotten"]},
+    by=_or_null(_TEXT),
+    why=_or_null(_TEXT),
+)
+PREDECESSOR = record(
+    "What a memory said before it was corrected or replaced.",
+    id=_TEXT,
+    text=_TEXT,
+    event_at=_MOMENT,
+    recorded_at=_MOMENT,
+    closed=CLOSURE,
+)
+MEMORY = record(
+    "One memory. ranks, scores and parts say why a search found it.",
+    id=_TEXT,
+    text=_TEXT,
+    passage=_TEXT,
+    passages=items(items(_WHOLE)),
+    score=_NUMBER,
+    event_at=_MOMENT,
+    event=items(_MOMENT),
+    recorded_at=_MOMENT,
+    network=NETWORK,
+    context=_or_null(_TEXT),
+    document_id=_or_null(_TEXT),
+    speaker=_or_null(_TEXT),
+    role=_or_null(ROLE),
+    source=_or_null(_TEXT),
+    trust=_or_null(TRUST),
+    entities=items(_TEXT),
+    tags=items(_TEXT),
+    metadata=_OBJECT,
+    tokens=_WHOLE,
+    ranks=_by_name(_WHOLE),
+    scores=_by_name(_NUMBER),
+    parts=_by_name(_NUMBER),
+    collapsed=items(_TEXT),
+    repeated_at=items(_MOMENT),
+    valid_until=_or_null(_MOMENT),
+    closed=_or_null(CLOSURE),
+    replaces=_or_null(PREDECESSOR),
+)
+RECALL = record(
+    "What bears on the question, best first, within max_tokens; trace is microseconds by stage.",
+    query=_TEXT,
+    memories=items({"$ref": "#/components/schemas/Memory"}),
+    tokens=_WHOLE,
+    token_counter=_TEXT,
+    confidence=_or_null(_NUMBER),
+    signs=_or_null(_OBJECT),
+    time_range=_or_null(items(_MOMENT)),
+    trace=record(total=_NUMBER, stages=_by_name(_NUMBER), errors=_by_name(_TEXT)),
+)
+JOINT_RECALL = record(
+    "What several agents hold that bears on the question, in one list, best first.",
+    query=_TEXT,
+    memories=items(
+        {"allOf": [{"$ref": "#/components/schemas/Memory"}, record(agent=_TEXT)]},
+    ),
+    tokens=_WHOLE,
+    token_counter=_TEXT,
+    confidence=_or_null(_NUMBER),
+)
+FACT = record(
+    "One version of a fact, as the cut sees it.",
+    id=_TEXT,
+    subject=_TEXT,
+    predicate=_TEXT,
+    object={"description": "An entity's name, or a literal."},
+    kind=_TEXT,
+    valid=items(_or_null(_MOMENT)),
+    recorded=items(_or_null(_MOMENT)),
+    evidence=items(_TEXT),
+    confidence=_NUMBER,
+)
+CONTEXTS = record(
+    "Gists and facts that a tool found, and as text for a language model in `prompt`.",
+    gists=items({"$ref": "#/components/schemas/Memory"}),
+    facts=items({"$ref": "#/components/schemas/Fact"}),
+    count=_or_null(_WHOLE),
+    matched=_or_null(_WHOLE),
+    note=_or_null(_TEXT),
+    tokens=_WHOLE,
+    token_counter=_TEXT,
+    prompt=_TEXT,
+)
+HIT = record(
+    "Something that a search found: a member named by its kind holds it.",
+    kind={"type": "string", "enum": list(KINDS)},
+    text=_TEXT,
+    score=_NUMBER,
+    ranks=_by_name(_WHOLE),
+)
+ENTRY = record(
+    "One operation of an agent's log.",
+    op=_WHOLE,
+    recorded_at=_MOMENT,
+    kind=_TEXT,
+    by=_or_null(_TEXT),
+    why=_or_null(_TEXT),
+    ids=items(_TEXT),
+    payload=_or_null(_OBJECT),
+)
+STATS = record(
+    "What an agent holds.",
+    memories=_WHOLE,
+    forgotten=_WHOLE,
+    archived=_WHOLE,
+    passages=_WHOLE,
+    entities=_WHOLE,
+    facts=_WHOLE,
+    events=_WHOLE,
+    operations=_WHOLE,
+    bytes_on_disk=_WHOLE,
+    model=_or_null(_TEXT),
+)
+_UNIT: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+PERSONALITY = record(
+    "The Big Five and how much they sway opinions, each in [0, 1].",
+    **dict.fromkeys(NUMBERS, _UNIT),
+)
+PROFILE = record(
+    "Who an agent is (Memora 4.2).",
+    agent_id=_TEXT,
+    personality=PERSONALITY,
+    background=_TEXT,
+    created_at=_or_null(_MOMENT),
+    updated_at=_or_null(_MOMENT),
+)
+HEAD = record(
+    "The last operation of a log, and the hash of all up to it. op:chain is a head for `verify`.",
+    op=_WHOLE,
+    recorded_at=_or_null(_MOMENT),
+    chain=_TEXT,
+)
+IDS = record(ids=items(_TEXT))
+ID_OR_IDS: Schema = {"anyOf": [record(id=_TEXT), IDS]}
+ACCESSES = record(
+    "How often a memory was accessed, and when last.",
+    returned=_WHOLE,
+    used=_WHOLE,
+    helped=_WHOLE,
+    misled=_WHOLE,
+    last_returned=_or_null(_MOMENT),
+    last_used=_or_null(_MOMENT),
+)
+DONE = record("It was done.", done={"type": "boolean"})
+COUNT = record("How many.", count=_WHOLE)
+VALUE_COUNTS = record(
+    "How many have each value, the most frequent first.",
+    counts={"type": "object", "additionalProperties": _WHOLE},
+)
+ERASURE = record(
+    "How much was erased, or would be; op is null for a preview.",
+    memories=_WHOLE,
+    passages=_WHOLE,
+    facts=_WHOLE,
+    events=_WHOLE,
+    op=_or_null(_WHOLE),
+    recorded_at=_or_null(_MOMENT),
+)
+EXPIRY = record(
+    "How many memories were forgotten, and how many versions erased.",
+    forgotten=_WHOLE,
+    erased=_WHOLE,
+)
+
+COMPONENTS: Mapping[str, Schema] = MappingProxyType(
+    {
+        "Memory": MEMORY,
+        "Recall": RECALL,
+        "JointRecall": JOINT_RECALL,
+        "Fact": FACT,
+        "Hit": HIT,
+        "Contexts": CONTEXTS,
+        "LogEntry": ENTRY,
+        "Stats": STATS,
+        "Profile": PROFILE,
+    }
+)
+"""Name -> schema of each object that the document describes once."""
+
+
+def reference(name: str) -> Schema:
+    """Return the schema that refers to one of `COMPONENTS`."""
+    return {"$ref": f"#/components/schemas/{name}"}

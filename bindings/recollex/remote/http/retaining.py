@@ -1,0 +1,175 @@
+"""The endpoints that store memories: Memora's batch (its 6.1), one memory, and a list."""
+
+from typing import Any
+
+from recollex.remote.http import responses
+from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.remote.http.schema import (
+    AGENT,
+    ID,
+    METADATA,
+    NETWORK,
+    OF_AGENT,
+    SOURCE,
+    TEXT,
+    TRUST,
+    VECTOR,
+    Schema,
+    listed,
+    members,
+    moment,
+    text,
+)
+from recollex_engine.domain.checks import MAX_NAMES
+from recollex_engine.domain.statement import MAX_BATCH
+from recollex_engine.errors import InputError
+from recollex_engine.text.entity_types import ENTITY_TYPES
+
+_NAMES = listed(text())
+_ENTITIES: Schema = {
+    "anyOf": [
+        _NAMES,
+        {
+            "type": "object",
+            "additionalProperties": {"type": "string", "enum": list(ENTITY_TYPES)},
+            "maxProperties": MAX_NAMES,
+        },
+    ],
+    "description": "Names of entities; or an object of names and what they are.",
+}
+
+ITEM = members(
+    {
+        "content": TEXT,
+        "context": text(about="Where it was said."),
+        "event_date": moment("When it happened; now, if not given."),
+        "fact_type": NETWORK,
+        "id": ID,
+        "entities": _ENTITIES,
+        "tags": _NAMES,
+        "metadata": METADATA,
+        "valid_until": moment("When it ceases to be so."),
+        "source": SOURCE,
+        "trust": TRUST,
+        "embedding": VECTOR,
+    },
+    ("content",),
+    "One memory.",
+)
+RETAIN = members(
+    {
+        "text": TEXT,
+        "event_at": moment("When it happened; now, if not given."),
+        "context": text(about="Where it was said."),
+        "network": NETWORK,
+        "document_id": text(about="The document that it comes from."),
+        "id": ID,
+        "entities": _ENTITIES,
+        "tags": _NAMES,
+        "metadata": METADATA,
+        "valid_until": moment("When it ceases to be so."),
+        "source": SOURCE,
+        "trust": TRUST,
+        "embedding": VECTOR,
+    },
+    ("text",),
+    "One memory.",
+)
+RETAINED: Schema = {
+    "anyOf": [RETAIN, listed(RETAIN, "Several, as one transaction.", 1, MAX_BATCH)],
+    "description": "A memory, or a list of some.",
+}
+BATCH = members(
+    {
+        "agent_id": AGENT,
+        "items": listed(ITEM, "The memories, stored as one transaction.", 1, MAX_BATCH),
+        "document_id": text(about="The document that they come from."),
+    },
+    ("agent_id", "items"),
+)
+_ITEM_ARGUMENTS = {
+    "content": "texts",
+    "context": "context",
+    "event_date": "event_at",
+    "fact_type": "network",
+    "id": "id",
+    "entities": "entities",
+    "tags": "tags",
+    "metadata": "metadata",
+    "valid_until": "valid_until",
+    "source": "source",
+    "trust": "trust",
+    "embedding": "embedding",
+}
+_ABSENT = {"network": "world", "entities": (), "tags": (), "metadata": {}}
+
+
+async def store(backend: Backend, request: CheckedRequest) -> Any:
+    """Retain a batch."""
+    items = request.body["items"]
+    arguments: dict[str, Any] = {
+        name: [item.get(key, _ABSENT.get(name)) for item in items]
+        for key, name in _ITEM_ARGUMENTS.items()
+    }
+    arguments["document_id"] = request.body.get("document_id")
+    _check_vectors(arguments)
+    return await backend.call("retain_many", request.agent, arguments, _ids)
+
+
+async def retain(backend: Backend, request: CheckedRequest) -> Any:
+    """Retain one memory, or several."""
+    if not isinstance(request.body, list):
+        return await backend.call("retain", request.agent, request.body, _id)
+    arguments = {
+        name: [item.get(name, _ABSENT.get(name)) for item in request.body]
+        for name in RETAIN["properties"]
+    }
+    arguments["texts"] = arguments.pop("text")
+    _check_vectors(arguments)
+    return await backend.call("retain_many", request.agent, arguments, _ids)
+
+
+def _check_vectors(arguments: dict[str, Any]) -> None:
+    """Let the model embed all texts if none has a vector. Raises `InputError` if only some have."""
+    missing = [place for place, vector in enumerate(arguments["embedding"]) if vector is None]
+    if len(missing) == len(arguments["embedding"]):
+        arguments["embedding"] = None
+    elif missing:
+        raise InputError(
+            "embedding must be given for every memory of a request or for none, "
+            f"memory {missing[0]} has none"
+        )
+
+
+def _id(id: str) -> dict[str, str]:
+    return {"id": id}
+
+
+def _ids(ids: list[str]) -> dict[str, list[str]]:
+    return {"ids": ids}
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/api/memories/batch",
+        "retain_many",
+        "Store memories",
+        store,
+        responses.IDS,
+        body=BATCH,
+        about="Memora 6.1. All of them or none. An id that exists replaces the older memory.",
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/memories",
+        "retain",
+        "Store a memory, or several",
+        retain,
+        responses.ID_OR_IDS,
+        parameters=OF_AGENT,
+        body=RETAINED,
+        about="A memory is answered with its id, a list with a list of ids. An id that exists "
+        "replaces the older memory.",
+    ),
+)

@@ -1,0 +1,174 @@
+"""The endpoints that list, count, forget or amend memories by a filter or by id."""
+
+from itertools import islice
+from typing import Any
+
+from recollex.remote.http import responses
+from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.remote.http.filters import FILTERS
+from recollex.remote.http.schema import (
+    AGENT,
+    AS_RECORDED,
+    ID,
+    METADATA,
+    OF_AGENT,
+    flag,
+    listed,
+    members,
+    moment,
+    one_of,
+    text,
+    whole,
+)
+from recollex_engine.recall.value_counts import FIELDS
+
+LIST = members(
+    {
+        **FILTERS,
+        "after": text(about="The id of the last one of the page before."),
+        "limit": whole(1, 1000, default=100),
+        "newest": flag("The newest recorded first."),
+        "as_recorded": AS_RECORDED,
+    }
+)
+COUNT = members({**FILTERS, "as_recorded": AS_RECORDED})
+VALUE_COUNTS = members(
+    {
+        "field": one_of(*FIELDS, about="Whose values are counted."),
+        "most": whole(1, 100_000, "Return only this many values, the most frequent."),
+        **FILTERS,
+        "as_recorded": AS_RECORDED,
+    },
+    required=("field",),
+)
+FORGET = members(
+    {
+        "id": listed(ID, "These memories, instead of a filter."),
+        **FILTERS,
+        "by": text(about="Who forgets them."),
+        "why": text(about="The reason."),
+    }
+)
+AMEND = members(
+    {
+        "tags": listed(text(), "Those that it has from now on."),
+        "metadata": METADATA,
+        "valid_until": {
+            "anyOf": [moment(), {"type": "null"}],
+            "description": "When it ceases to be so; null for no end.",
+        },
+        "by": text(about="Who amends it."),
+        "why": text(about="The reason."),
+    }
+)
+
+
+async def select(backend: Backend, request: CheckedRequest) -> Any:
+    """List the memories that a filter admits, a page at a time."""
+
+    def convert(memories: Any) -> dict[str, Any]:
+        return {"memories": [memory.to_dict() for memory in memories]}
+
+    arguments, at = _of_cut(request)
+    return await backend.call("list", request.agent, arguments, convert, at)
+
+
+async def count(backend: Backend, request: CheckedRequest) -> Any:
+    """Count the memories that a filter admits."""
+    arguments, at = _of_cut(request)
+    return await backend.call("count", request.agent, arguments, _counted, at)
+
+
+async def count_values(backend: Backend, request: CheckedRequest) -> Any:
+    """Count the values of a field of the memories that a filter admits."""
+    arguments, at = _of_cut(request)
+    most = arguments.pop("most", None)
+
+    def convert(counts: dict[str, int]) -> dict[str, dict[str, int]]:
+        return {"counts": dict(islice(counts.items(), most))}
+
+    return await backend.call("value_counts", request.agent, arguments, convert, at)
+
+
+async def forget_those(backend: Backend, request: CheckedRequest) -> Any:
+    """Forget the memories of ids, or those that a filter admits."""
+    return await backend.call("forget", request.agent, dict(request.body), _counted)
+
+
+def _of_cut(request: CheckedRequest) -> tuple[dict[str, Any], Any]:
+    """Return the arguments of a request, and the recorded time that it asks about."""
+    arguments = dict(request.body)
+    return arguments, arguments.pop("as_recorded", None)
+
+
+def _counted(count: int) -> dict[str, int]:
+    return {"count": count}
+
+
+async def amend(backend: Backend, request: CheckedRequest) -> Any:
+    """Change fields of one memory."""
+    arguments = {"id": request.path["memory_id"], **request.body}
+    return await backend.call("amend", request.agent, arguments, _done)
+
+
+def _done(_: None) -> dict[str, bool]:
+    return {"done": True}
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/list",
+        "list",
+        "List the memories that a filter admits",
+        select,
+        responses.listing("memories", responses.reference("Memory")),
+        parameters=OF_AGENT,
+        body=LIST,
+        unknown=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/count",
+        "count",
+        "Count the memories that a filter admits",
+        count,
+        responses.COUNT,
+        parameters=OF_AGENT,
+        body=COUNT,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/value_counts",
+        "value_counts",
+        "Count the values of a field, such as tags, of the memories that a filter admits",
+        count_values,
+        responses.VALUE_COUNTS,
+        parameters=OF_AGENT,
+        body=VALUE_COUNTS,
+    ),
+    Endpoint(
+        "POST",
+        "/api/agents/{agent_id}/forget",
+        "forget",
+        "Forget the memories of ids, or those that a filter admits",
+        forget_those,
+        responses.COUNT,
+        parameters=OF_AGENT,
+        body=FORGET,
+        unknown=True,
+        about="Earlier cuts still hold them.",
+    ),
+    Endpoint(
+        "PATCH",
+        "/api/agents/{agent_id}/memories/{memory_id}",
+        "amend",
+        "Change the tags, metadata or end of validity of a memory",
+        amend,
+        responses.DONE,
+        parameters={"agent_id": AGENT, "memory_id": ID},
+        body=AMEND,
+        unknown=True,
+        about="Its text stays. Earlier cuts show it as it was.",
+    ),
+)

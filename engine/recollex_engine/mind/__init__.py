@@ -1,1 +1,0 @@
-"""What makes an agent somebody: its profile, its opinions, its thinking."""
