@@ -87,7 +87,8 @@ def nothing_calls_out():
 LONGEST = (
     "tests/test_wheel.py",
     "tests/bindings/frameworks/mcp/test_mcp_serving.py",
-    "tests/bindings/remote/server/test_reader_pool.py",  # before requests that wait ten seconds at most
+    # before requests that wait ten seconds at most
+    "tests/bindings/remote/server/test_reader_pool.py",
     "tests/bindings/remote/http/test_http_schema.py",
     "tests/bindings/test_serve.py",
 )

@@ -92,8 +92,7 @@ PUBLIC = [
 MODULES = sorted(
     ".".join(path.relative_to(BINDINGS).with_suffix("").parts).removesuffix(".__init__")
     for path in BINDINGS.rglob("*.py")
-    if path.parent.name
-    != "adapters"  # tests/bindings/frameworks has theirs, where their frameworks are
+    if path.parent.name != "frameworks"  # tests/bindings/frameworks has theirs
 )
 
 

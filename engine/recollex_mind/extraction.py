@@ -52,12 +52,13 @@ class Wanted:
 
 def model_of(agent: Agent) -> LanguageModel:
     """Return the language model that draws facts. Raises `InputError` where there is none."""
-    if agent.context.llm is None:
+    model: LanguageModel | None = agent.context.llm
+    if model is None:
         raise InputError(
             "drawing facts from talk needs a language model, and this store has none: "
             "recollex.open(..., llm=recollex.llm(...))"
         )
-    return agent.context.llm
+    return model
 
 
 def extract(agent: Agent, wanted: Wanted) -> Extraction:

@@ -17,7 +17,8 @@ try:
     from langchain_core.stores import BaseStore
 except ImportError as error:
     raise ImportError(
-        "recollex.frameworks.langchain_stores needs langchain-core: pip install 'recollex[langchain]'"
+        "recollex.frameworks.langchain_stores needs langchain-core: "
+        "pip install 'recollex[langchain]'"
     ) from error
 
 PART = 60_000

@@ -20,7 +20,8 @@ try:
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 except ImportError as error:
     raise ImportError(
-        "recollex.frameworks.llama_index needs llama-index-core: pip install 'recollex[llama-index]'"
+        "recollex.frameworks.llama_index needs llama-index-core: "
+        "pip install 'recollex[llama-index]'"
     ) from error
 
 LETTERS = 4

@@ -16,7 +16,8 @@ try:
     from agents.memory.session_settings import resolve_session_limit
 except ImportError as error:
     raise ImportError(
-        "recollex.frameworks.openai_agents needs openai-agents: pip install 'recollex[openai-agents]'"
+        "recollex.frameworks.openai_agents needs openai-agents: "
+        "pip install 'recollex[openai-agents]'"
     ) from error
 
 

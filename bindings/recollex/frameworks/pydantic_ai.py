@@ -14,7 +14,8 @@ try:
     from pydantic_ai import FunctionToolset, ModelRetry
 except ImportError as error:
     raise ImportError(
-        "recollex.frameworks.pydantic_ai needs pydantic-ai-slim: pip install 'recollex[pydantic-ai]'"
+        "recollex.frameworks.pydantic_ai needs pydantic-ai-slim: "
+        "pip install 'recollex[pydantic-ai]'"
     ) from error
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ADAPTERS = Path(__file__).parents[3] / "bindings" / "recollex" / "adapters"
+ADAPTERS = Path(__file__).parents[3] / "bindings" / "recollex" / "frameworks"
 MODULES = sorted(path.stem for path in ADAPTERS.glob("[!_]*.py"))
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 NEEDS = {

@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 HEAD_START = 0.3
 """Seconds for which requests that need no store are answered before it is opened."""
 PRINCIPAL = "recollex.principal"
-"""Key of an HTTP request's scope: whose token it has; see `recollex.frameworks.mcp.http_serving`."""
+"""Key of an HTTP request's scope: whose token it has; see `frameworks.mcp.http_serving`."""
 
 
 class Stores(Protocol):

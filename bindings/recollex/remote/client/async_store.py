@@ -31,7 +31,7 @@ from recollex_engine.recall.joint_recall import JointRecall
 
 
 class Store:
-    """The agents of a server, from `recollex.aio.connect`; see `recollex.remote.client.store.Store`.
+    """The agents of a server, from `recollex.aio.connect`; see `remote.client.store.Store`.
 
     Tasks: any number of one event loop may use it at once; their calls share a connection.
     Cancelling an awaited call cancels it at the server if it has not begun; a write that has begun

@@ -57,7 +57,7 @@ class Endpoint:
     """One entry of the table from which requests are routed, checked and documented.
 
     path: literal words and {names}, each one segment of the path. method: the method of
-    `recollex.remote.wire.methods` that it calls, or a row of its own. parameters: schemas of the names in
+    `remote.wire.methods` that it calls, or a row of its own. parameters: schemas of the names in
     the path. query: schemas of what may follow the question mark. body: schema of the body, None if
     there is none. answer: schema of what ``handler`` returns, as a JSON value or as its bytes.
     unknown: whether it may name an id that does not exist (404). group: its chapter.

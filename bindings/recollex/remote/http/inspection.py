@@ -59,7 +59,7 @@ async def state(backend: Backend, request: CheckedRequest) -> Any:
 
 
 def _read(row: Method[..., Any]) -> Callable[[Backend, CheckedRequest], Any]:
-    """Return the handler of a row of `recollex.pages.studio.reads`; its arguments are the query's."""
+    """Return the handler of a row of `pages.studio.reads`; its arguments are the query's."""
 
     async def handler(backend: Backend, request: CheckedRequest) -> Any:
         arguments = dict(request.query)

@@ -22,7 +22,7 @@ class EncodedResult(NamedTuple):
 class ResultEncoder:
     """Encodes a result; a list in chunks of ``chunk_items``, if it has more.
 
-    The response to a list in chunks holds no items: `recollex.remote.wire.chunks.joined` joins them.
+    The response to a list in chunks holds no items: `remote.wire.chunks.joined` joins them.
     deflate: compress arrays.
     """
 

@@ -106,7 +106,7 @@ ALL: Mapping[str, str] = types.MappingProxyType({**ARGUMENTS, **RESULTS})
 SPECIAL: Mapping[str, str] = types.MappingProxyType(
     dict.fromkeys(("Recall", "Fact", "FactList", "Event"), "recollex.remote.wire.received")
 )
-"""Records that read the store that made them; `recollex.remote.wire.received` encodes and decodes them."""
+"""Records that read the store that made them; `remote.wire.received` encodes and decodes them."""
 
 Restorer = Callable[[Any], Any]
 

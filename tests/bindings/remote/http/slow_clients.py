@@ -1,4 +1,6 @@
-"""Clients that are slow or broken: ``python -m tests.bindings.remote.http.slow_clients PORT COUNT``.
+"""Clients that are slow or broken.
+
+    python -m tests.bindings.remote.http.slow_clients PORT COUNT
 
 Each connects, sends what `test_http_clocks.HELD` says, then a byte or a line every second, and
 connects again when it is hung up on. It says "connected" once all have tried, and runs until it is

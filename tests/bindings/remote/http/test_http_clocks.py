@@ -121,7 +121,8 @@ def test_no_connection_to_mcp_is_held(tmp_path: Path) -> None:
     tokens.write_text(TOKENS)
     tokens.chmod(0o600)
     code = (
-        "from recollex.remote.server.limits import Limits; import recollex.frameworks.mcp.http_serving as serving; "
+        "from recollex.remote.server.limits import Limits; "
+        "import recollex.frameworks.mcp.http_serving as serving; "
         "serving.Limits = lambda: Limits(message_bytes=10_000, stall=0.5, handshake=0.5, idle=1); "
         "from recollex.cli import main; raise SystemExit(main())"
     )
