@@ -198,7 +198,7 @@ def test_a_module_is_a_concept_of_bearable_size() -> None:
     assert {name: count for name, count in lines.items() if count > 600} == {}
 
 
-LONGEST = {"recollex_kernels": 160, "recollex_engine": 120, "recollex_mind": 120, "recollex": 120}
+LONGEST = {"recollex_kernels": 180, "recollex_engine": 120, "recollex_mind": 120, "recollex": 120}
 """Lines of a function, its documentation included."""
 
 

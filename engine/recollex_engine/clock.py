@@ -9,8 +9,18 @@ from recollex_engine.errors import InputError
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 MONTH_NAMES = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 )
 DRIFT = 300 * SECOND
 """How far a caller's recorded time may lie beyond the clock: 5 minutes. Machines whose clocks are

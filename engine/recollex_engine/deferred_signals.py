@@ -71,7 +71,8 @@ class Deferring(Listener):
             return
         self._depth -= 1
         if self._depth == 0:
-            came, self._came = self._came, []
+            came = self._came
+            self._came = []
             self._restore()
             _raise_all(came)
 
@@ -80,7 +81,8 @@ class Deferring(Listener):
             self._came.append(number)
         elif number == signal.SIGINT:
             handler = self._handlers[signal.SIGINT]
-            self._depth, self._came = 0, []
+            self._depth = 0
+            self._came = []
             self._restore()
             handler(number, frame)
 

@@ -62,7 +62,8 @@ def go_on(agent: Agent, model: LanguageModel) -> None:
 
 
 def _go_on(agent: Agent, model: LanguageModel) -> None:
-    view, begun = agent.view(), work_of(agent).thoughts
+    view = agent.view()
+    begun = work_of(agent).thoughts
     for each in [] if view is None else thought_jobs(agent, view):
         if agent.context.work.closing:
             return  # what is left follows when the agent is opened again
@@ -93,7 +94,8 @@ def _form(agent: Agent, thought: str, model: LanguageModel) -> None:
 
 
 def _ask(agent: Agent, thinking: Thinking, model: LanguageModel) -> None:
-    said, view = said_of(agent, thinking), agent.view()
+    said = said_of(agent, thinking)
+    view = agent.view()
     if said is None or view is None:
         return  # erased meanwhile
     shown = read_memories(view, thinking.shown)

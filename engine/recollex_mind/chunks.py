@@ -146,7 +146,8 @@ def _retried(view: View, failures: Sequence[Extracted], waiting: set[int]) -> It
 
 def _cut(view: View, memories: Sequence[int], now: int) -> Iterator[Chunk]:
     streams: dict[tuple[int, int], list[int]] = {}
-    document, trust = view.of_memories("document"), view.of_memories("trust")
+    document = view.of_memories("document")
+    trust = view.of_memories("trust")
     for memory in memories:
         key = int(document[memory]), min(int(trust[memory]), _TALK)
         streams.setdefault(key, []).append(memory)
@@ -159,7 +160,8 @@ def _cut(view: View, memories: Sequence[int], now: int) -> Iterator[Chunk]:
 
 
 def _pieces(view: View, stream: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    said, tokens = view.of_memories("said_at"), view.of_memories("tokens")
+    said = view.of_memories("said_at")
+    tokens = view.of_memories("tokens")
     turns: list[int] = []
     held = 0
     for memory in stream:
@@ -167,7 +169,8 @@ def _pieces(view: View, stream: Sequence[int]) -> Iterator[tuple[int, ...]]:
         apart = bool(turns) and abs(int(said[memory]) - int(said[turns[-1]])) > GAP
         if turns and (apart or len(turns) == MOST_TURNS or held + size > MOST_TOKENS):
             yield tuple(turns)
-            turns, held = [], 0
+            turns = []
+            held = 0
         turns.append(memory)
         held += size
     if turns:
@@ -180,7 +183,8 @@ SHOWN_BEFORE = 3
 
 def _before(view: View, first: int) -> tuple[int, ...]:
     """Return the memories of the same stream just before a chunk; none without a document."""
-    document, trust = view.of_memories("document"), view.of_memories("trust")
+    document = view.of_memories("document")
+    trust = view.of_memories("trust")
     if document[first] == NONE:
         return ()
     same = (document[:first] == document[first]) & (view.open[:first] == 1)

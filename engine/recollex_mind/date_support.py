@@ -95,7 +95,8 @@ class Calendar:
 
 def _without(text: str, start: int, end: int) -> str:
     """Return a text without [start, end), and without what leads there."""
-    before, after = text[:start], text[end:]
+    before = text[:start]
+    after = text[end:]
     led = _BEFORE.search(before)
     opened = led is not None and "(" in led[0]
     before = before[: led.start()] if led else before

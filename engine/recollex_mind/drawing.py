@@ -99,7 +99,8 @@ class Drawn:
 
 def draw(agent: AgentOrCut, view: View, chunk: Chunk, mode: Mode, model: LanguageModel) -> Drawn:
     """Return the facts that a model draws from a chunk. Raises `LanguageModelError`."""
-    turns, before = read_memories(view, chunk.turns), read_memories(view, chunk.before)
+    turns = read_memories(view, chunk.turns)
+    before = read_memories(view, chunk.before)
     answer: Any = model.ask_for(
         _answer_type(MOST_FACTS[mode]),
         to_prompt(agent.name, turns, before, mode),

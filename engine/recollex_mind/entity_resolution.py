@@ -225,7 +225,8 @@ def _by_rule(pairs: Sequence[_Pair]) -> tuple[list[EntityMatch], list[tuple[_Pai
 
 def _doubt(pair: _Pair) -> str | None:
     """Return what stands against two names being one; None if nothing does."""
-    short, full = pair.short, pair.full
+    short = pair.short
+    full = pair.full
     if pair.score < MATCH_THRESHOLD:
         return f"below {MATCH_THRESHOLD}"
     if pair.together and pair.way != "initials":  # "New York City (NYC)"
@@ -268,9 +269,11 @@ def _known(view: FactView) -> list[_Known]:
         return []
     named = of_mention[shown]
     order = np.lexsort((named, entity))
-    entity, named = entity[order], named[order]
+    entity = entity[order]
+    named = named[order]
     starts = np.flatnonzero(np.r_[True, entity[1:] != entity[:-1]])
-    said_at, speaker = columns.array("said_at"), columns.array("speaker")
+    said_at = columns.array("said_at")
+    speaker = columns.array("speaker")
     speakers = {
         fold_name(str(columns.label(int(label))))
         for label in np.unique(speaker[:memories][is_open])
@@ -281,7 +284,8 @@ def _known(view: FactView) -> list[_Known]:
     found = []
     for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(entity)], strict=True):
         number = int(entity[start])
-        name, own = view.entity_name(number), np.unique(named[start:end])
+        name = view.entity_name(number)
+        own = np.unique(named[start:end])
         if name in types:  # not erased
             folded = fold_name(name)
             plain = is_ordinary(name, words) and folded.split()[0] not in GIVEN_NAMES
@@ -339,11 +343,16 @@ def _compared(one: _Known, other: _Known) -> _Pair | None:
         len(one.memories) == len(other.memories) and one.number < other.number
     ):
         one, other = other, one  # of two writings the one with more memories stands for both
-    short, full, variant = one, other, variant_of(one.folded, other.folded)
+    short = one
+    full = other
+    variant = variant_of(one.folded, other.folded)
     if variant is None:
-        short, full, variant = other, one, variant_of(other.folded, one.folded)
+        short = other
+        full = one
+        variant = variant_of(other.folded, one.folded)
     if variant is None:
-        short, full = one, other
+        short = one
+        full = other
         likeness = Levenshtein.normalized_similarity(one.folded, other.folded)
         if likeness < MATCH_THRESHOLD:
             return None

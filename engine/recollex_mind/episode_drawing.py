@@ -53,7 +53,8 @@ MOST = 40
 
 def draw_episode(agent: AgentOrCut, view: View, chunk: Chunk, model: LanguageModel) -> Drawn:
     """Return the gists and triples that a model draws from a chunk. Raises `LanguageModelError`."""
-    turns, before = read_memories(view, chunk.turns), read_memories(view, chunk.before)
+    turns = read_memories(view, chunk.turns)
+    before = read_memories(view, chunk.before)
     answer: Any = model.ask_for(
         _answer_type(),
         find_prompt(PROMPTS["episodic"]).render(
@@ -179,7 +180,8 @@ class _Reading:
 
     def _time(self, written: str, at: int) -> tuple[int, int, str | None] | None:
         """Return [start, end) and the precision of a time; None if no turn supports it."""
-        words, precision = written.strip(), None
+        words = written.strip()
+        precision = None
         try:
             period = read_period(words, "time")
         except InputError:

@@ -112,7 +112,9 @@ class _Run:
 
     def read(self, chunk: Chunk, view: View) -> None:
         """Draw the facts of a chunk and record them; leave it if one of its turns was closed."""
-        drawn, related, near = _NOTHING, list[Related](), dict[str, list[Memory]]()
+        drawn = _NOTHING
+        related = list[Related]()
+        near = dict[str, list[Memory]]()
         failure = self._away
         if failure is not None and chunk.failed is not None:
             return  # it is known to have failed, and nobody was asked again

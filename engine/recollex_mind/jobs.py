@@ -136,7 +136,8 @@ def jobs_of(agent: AgentOrCut, mode: Mode | None, asks: bool) -> Iterator[Job]:
 
 
 def _left(view: View, chunk: Chunk, prompt: str, running: str | None, lacking: str | None) -> Job:
-    id, failed = chunk.id(view.columns), chunk.failed
+    id = chunk.id(view.columns)
+    failed = chunk.failed
     status: Status = "running" if id == running else "waiting" if failed is None else "failed"
     return Job(
         id=id,
@@ -166,7 +167,8 @@ def _done(view: View, entry: Extracted) -> Job:
 
 
 def _of_thought(view: View, thought: ThoughtJob, work: Work, lacking: str | None = None) -> Job:
-    id, failures = thought.thinking.thought, thought.failures
+    id = thought.thinking.thought
+    failures = thought.failures
     last = thought.done or (failures[-1] if failures else None)
     status: Status = "failed" if failures else "waiting"
     if thought.done is not None:

@@ -119,7 +119,8 @@ def _due(view: FactView, entity: int, least: int) -> Due | None:
     level = next((each for each in range(_TALK, -1, -1) if len(levels[each]) >= least), None)
     if level is None:
         return None
-    id, facts = _id(view, entity), levels[level]
+    id = _id(view, entity)
+    facts = levels[level]
     newest = view.version(id, "event")
     if newest is not None:
         then = FactView(view.columns, view.data("event_op")[newest])

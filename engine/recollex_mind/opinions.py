@@ -40,7 +40,8 @@ from recollex_engine.recall.memory import Memory
 from recollex_engine.writing.engine_notes import SUPERSEDED
 from recollex_mind.profile import Profile
 
-LEAST, MOST = 0.01, 0.99
+LEAST = 0.01
+MOST = 0.99
 """What evidence can move a confidence to."""
 OWN: Stamp = ("assistant", trust_number("assistant"))
 """The stamp of what the agent concluded itself; that of an opinion is the least of its evidence."""

@@ -33,7 +33,8 @@ from recollex_mind.prompt_data import as_data, without_labels
 from recollex_mind.thought import ORDER, Thought
 from recollex_mind.time_critique import Violation, violations
 
-PROMPT, REPAIR = "think-1", "think-repair-1"
+PROMPT = "think-1"
+REPAIR = "think-repair-1"
 OPERATION = "think"
 LEAST_CONFIDENCE = 0.15
 """Below this probability that the agent holds an answer, it refuses."""
@@ -126,7 +127,8 @@ def think(
 
     def checked(answer: str) -> tuple[CheckedAnswer, tuple[Violation, ...]]:
         read = check_citations(answer, {label: each.id for label, each in found.shown.items()})
-        named, memories = found.across.time_range, list(found.shown.values())
+        named = found.across.time_range
+        memories = list(found.shown.values())
         return read, violations(read.citations, memories, facts, named, found.now)
 
     try:

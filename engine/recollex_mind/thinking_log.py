@@ -76,7 +76,8 @@ _THOUGHTS: FollowedKinds[Thinking | Formed] = FollowedKinds((THINK, FORM), _read
 
 def thought_jobs(agent: AgentOrCut, view: View) -> list[ThoughtJob]:
     """Return an agent's thoughts, oldest first; without those that rest on an erased memory."""
-    closed, op = view.of_memories("closed_by"), view.of_memories("op")
+    closed = view.of_memories("closed_by")
+    op = view.of_memories("op")
     thoughts: dict[str, Thinking] = {}
     formed: dict[str, list[Formed]] = {}
     for each in _THOUGHTS.entries(agent, view):

@@ -81,7 +81,8 @@ def _wrong(
 
 def _spans(facts: FactView, memory: int) -> list[tuple[datetime | None, datetime | None]]:
     """Return the valid times of the facts that rest on a memory."""
-    starts, ends = facts.data("fact_start"), facts.data("fact_end")
+    starts = facts.data("fact_start")
+    ends = facts.data("fact_end")
     return [
         (
             None if starts[version] <= -OPEN_END else from_micros(starts[version]),

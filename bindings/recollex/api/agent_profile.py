@@ -70,7 +70,8 @@ class AgentProfile:
             "bias_strength": bias_strength,
         }
         changes = profile_changes(personality, background)
-        note, at = checked_note(by, why), optional_micros(recorded_at, "recorded_at")
+        note = checked_note(by, why)
+        at = optional_micros(recorded_at, "recorded_at")
         self._agent.writable().transact(changes, [note] * len(changes), at)
         return self.get()
 
@@ -95,10 +96,12 @@ class AgentProfile:
         from recollex_mind.background import merged_by_model, merged_by_rule
 
         check_text(content, "content", MAX_TEXT)
-        note, agent = checked_note(by, why), self._agent.writable()
+        note = checked_note(by, why)
+        agent = self._agent.writable()
         with self._merging:
             current = self.get().background
-            model, merged = agent.context.llm, None
+            model = agent.context.llm
+            merged = None
             if model is not None:
                 try:
                     merged = merged_by_model(model, current, content)

@@ -182,7 +182,8 @@ class OperationParser:
         for given, value in fields.items():
             name = SAME.get(given, {}).get(word, given)
             if name in ("record", "record_end"):
-                name, value = "recorded_at", recorded_start(value)
+                name = "recorded_at"
+                value = recorded_start(value)
             if name not in (*FIELDS[word], *COMMON):
                 near = difflib.get_close_matches(str(name), FIELDS[word], n=1)
                 hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(FIELDS[word])}"
@@ -301,7 +302,8 @@ class OperationParser:
         )
 
     def _link(self, said: dict[str, Any]) -> Link:
-        relation, target = said["relation"], said["target"]
+        relation = said["relation"]
+        target = said["target"]
         if relation in ("has_time", "temporal"):
             target = self._written(target)
         elif relation == "mentioned_in":

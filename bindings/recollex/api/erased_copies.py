@@ -61,7 +61,8 @@ def erase_in_copy(
     source = agent_folder(absolute(path), agent_id)
     if not source.is_dir():
         raise InputError(f"there is no agent {agent_id!r} in {path}")
-    place, secret = open_target(copy), key_bytes(key)
+    place = open_target(copy)
+    secret = key_bytes(key)
     cipher = open_key(source, secret)  # an encrypted agent is read as long as it is held
     if is_backup(place):
         done = erase_in_backup(source, agent_id, place, system_clock, note(by, why))

@@ -247,7 +247,11 @@ class Events(EventOperations):
             keys = find_events(view, participant, status=status, overlaps=span)
             only = [("event", np.array([view.version_of(key, "event") for key in keys], np.int64))]
         return search(
-            *(self._agent, view, query, "event", limit),
+            self._agent,
+            view,
+            query,
+            "event",
+            limit,
             only=only,
             query_embedding=query_embedding,
             as_recorded=as_recorded,
@@ -272,7 +276,11 @@ class Events(EventOperations):
         'A cold week without heating'
         """
         return search(
-            *(self._agent, self._view(as_recorded, as_world), query, "episode", limit),
+            self._agent,
+            self._view(as_recorded, as_world),
+            query,
+            "episode",
+            limit,
             only=(),
             query_embedding=query_embedding,
             as_recorded=as_recorded,
@@ -351,7 +359,8 @@ class Events(EventOperations):
             check_count(least_facts, "least_facts", 2, MAX_IDS)
         if not isinstance(age, timedelta) or age < timedelta(0):
             raise InputError(f"age must be a timedelta of at least 0, got {age!r}")
-        now, micros = self._agent.clock(), age // timedelta(microseconds=1)
+        now = self._agent.clock()
+        micros = age // timedelta(microseconds=1)
         agent = self._agent if preview else self._agent.writable()
         note = checked_note(by, why_consolidated(now, micros, threshold))
         at = optional_micros(recorded_at, "recorded_at")

@@ -63,7 +63,9 @@ def read_conditions(called: str, given: FactFilters, view: FactView, agent: str)
     FACT_FILTERS.refuse_unknown(called, given)
     values = cast(dict[str, Any], given)
     get = values.get
-    subject, predicate, evidence = get("subject"), get("predicate"), get("evidence")
+    subject = get("subject")
+    predicate = get("predicate")
+    evidence = get("evidence")
     return FactConditions(
         subject=None if subject is None else checked_id(subject, "subject"),
         predicate=None if predicate is None else checked_id(predicate, "predicate"),
@@ -87,7 +89,8 @@ def _valid(values: dict[str, Any]) -> Box:
         valid &= within(valid_times.span(during, "during"))
     if (overlaps := get("overlaps")) is not None:
         valid &= overlapping(valid_times.span(overlaps, "overlaps"))
-    relation, to = get("relation"), get("to")
+    relation = get("relation")
+    to = get("to")
     if (relation is None) != (to is None):
         raise InputError("relation and to go together: relation='before', to=(start, end)")
     if relation is not None:

@@ -201,7 +201,8 @@ class Facts(FactOperations, Phrases):
         >>> [(fact.object, fact.by) for fact in alice.facts.history(id)]
         [('Oslo', None), ('Rome', None), ('Oslo', 'ann')]
         """
-        note, at = checked_note(by, why), optional_micros(recorded_at, "recorded_at")
+        note = checked_note(by, why)
+        at = optional_micros(recorded_at, "recorded_at")
         return self._agent.writable().transact([Undo(op)], [note], at)
 
     @FACT_FILTERS.shown
@@ -237,7 +238,11 @@ class Facts(FactOperations, Phrases):
         wanted = read_conditions("search", conditions, view, self._agent.name)
         only = [] if wanted == FactConditions() else [("fact", select(view, wanted, Page()))]
         return search(
-            *(self._agent, view, query, "fact", limit),
+            self._agent,
+            view,
+            query,
+            "fact",
+            limit,
             only=only,
             query_embedding=query_embedding,
             as_recorded=as_recorded,
@@ -332,7 +337,8 @@ class Facts(FactOperations, Phrases):
         [('Alice', 'Alice Chen', 'part')]
         """
         check_flag(preview, "preview")
-        note, at = checked_note(by, None), optional_micros(recorded_at, "recorded_at")
+        note = checked_note(by, None)
+        at = optional_micros(recorded_at, "recorded_at")
         agent = self._agent if preview else self._agent.writable()
         matches = compare_entities(agent, agent.context.llm)
         merges = merges_of(matches, agent.context.llm)

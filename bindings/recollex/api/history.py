@@ -71,7 +71,8 @@ class History:
         >>> [(entry.kind, entry.ids, entry.by, entry.why) for entry in alice.log(op="archive")]
         [('archive', ('b1',), 'ann', 'He stopped.')]
         """
-        first, end = optional_micros(since, "since"), optional_micros(until, "until")
+        first = optional_micros(since, "since")
+        end = optional_micros(until, "until")
         if first is not None and end is not None and first >= end:
             raise InputError(
                 f"since must be earlier than until, got {since} and {until}: swap them"

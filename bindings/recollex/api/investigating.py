@@ -67,7 +67,9 @@ class Investigating:
         ):
             if given not in known:
                 raise InputError(f"{name} must be one of {', '.join(known)}, got {given!r:.80}")
-        agent, model, tools = self.engine, self.engine.context.llm, Tools(self.engine)
+        agent = self.engine
+        model = self.engine.context.llm
+        tools = Tools(self.engine)
         at = optional_micros(now, "now")
         if at is None:
             at = agent.recorded_at if isinstance(agent, Cut) else agent.clock()

@@ -179,7 +179,8 @@ def rekey(
     ...     store.agent("alice").stats().memories
     1
     """
-    before, after = _needed(key, "key"), _needed(new_key, "new_key")
+    before = _needed(key, "key")
+    after = _needed(new_key, "new_key")
     folder = _existing(path, agent_id)
     if not agent_key.is_encrypted(folder):
         raise InputError(f"agent {agent_id!r} is not encrypted: recollex.encryption.copy does that")
@@ -216,7 +217,8 @@ def copy(
     ...     store.agent("alice").get("tea").text
     'Bob likes tea.'
     """
-    before, after = key_bytes(key), key_bytes(new_key, "new_key")
+    before = key_bytes(key)
+    after = key_bytes(new_key, "new_key")
     names = agents_in(absolute(source)) if agent_id is None else [agent_id]
     for name in names:
         folder = _existing(source, name)

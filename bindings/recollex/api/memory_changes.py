@@ -151,7 +151,8 @@ class MemoryChanges:
         """
         changes = read_amendment(tags, metadata, valid_until)
         at = optional_micros(recorded_at, "recorded_at")
-        act, memory = _act("correct", by, why), checked_id(id)
+        act = _act("correct", by, why)
+        memory = checked_id(id)
         self.engine.writable().amend(memory, changes, act, at)
 
     def _take_away(
@@ -164,7 +165,8 @@ class MemoryChanges:
     ) -> int:
         ids = [id] if isinstance(id, str) else as_list(id, "id", "a str or a list of str")
         at = optional_micros(recorded_at, "recorded_at")
-        act, checked = _act(kind, by, why), [checked_id(one) for one in ids]
+        act = _act(kind, by, why)
+        checked = [checked_id(one) for one in ids]
         return self.engine.writable().take_away(act, checked, at)
 
     def correct(

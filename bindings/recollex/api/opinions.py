@@ -157,6 +157,7 @@ class Opinions:
     def _record(
         self, forming: Forming, by: str | None, why: str | None, recorded_at: Moment | None
     ) -> str:
-        note, at = checked_note(by, why), optional_micros(recorded_at, "recorded_at")
+        note = checked_note(by, why)
+        at = optional_micros(recorded_at, "recorded_at")
         profile = read_profile(self._agent.name, self._agent.facts(None, None))
         return form(self._agent, forming, profile, note, at)

@@ -43,7 +43,11 @@ class Phrases(ABC):
         ['three cows']
         """
         return search(
-            *(self._agent, self.view(as_recorded, as_world), query, "entity", limit),
+            self._agent,
+            self.view(as_recorded, as_world),
+            query,
+            "entity",
+            limit,
             only=(),
             query_embedding=query_embedding,
             as_recorded=as_recorded,

@@ -59,7 +59,8 @@ def opening_bar(operations: int) -> AbstractContextManager[Callable[[int], None]
 
 def _counting(listener: ProgressListener, total: int | None) -> Callable[[int], None]:
     """Return a callback that counts items; it calls ``listener`` at most every `PAUSE` s."""
-    done, last = 0, time.monotonic()
+    done = 0
+    last = time.monotonic()
 
     def update(more: int) -> None:
         nonlocal done, last

@@ -49,7 +49,8 @@ def reembed(
     ...     store.agent("alice").recall("Who drinks tea?")[0].text
     'Bob likes tea.'
     """
-    loaded, secret = checked(read_embedder(embedder))(), key_bytes(key)
+    loaded = checked(read_embedder(embedder))()
+    secret = key_bytes(key)
     folder = agent_folder(absolute(path), agent_id)
     cipher = open_key(folder, secret) if folder.is_dir() else None
     made = reembedding.reembed(

@@ -219,7 +219,8 @@ class Retaining:
             raise InputError("replace and policy do not go together: a policy keeps a part")
         if context is not None:
             check_text(context, "context", MAX_NAME)
-        number, labels = network_number(network), as_names(tags, "tags")
+        number = network_number(network)
+        labels = as_names(tags, "tags")
         stamps = TurnStamps.read(source, trust)
         said = mended_turns(as_list(turns, "turns", "a list of dicts"), document_id)
         statements = [

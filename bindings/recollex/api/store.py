@@ -172,7 +172,8 @@ class Store:
         >>> first.number, first.new_operations, again.number, again.new_operations
         (1, 3, 2, 0)
         """
-        names, clock = self._store.agents(), self._store.clock
+        names = self._store.agents()
+        clock = self._store.clock
         place = open_target(target)
         held = self._store.unlock_all()
         with progress_bar(None, "backing up", "bytes") as progress:

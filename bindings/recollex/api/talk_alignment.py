@@ -69,7 +69,9 @@ def align(held: Sequence[str | None], given: Sequence[str]) -> tuple[list[int], 
     """
     start, length = _longest_run(held, given)
     places = list(range(start, start + length))
-    pointer, end, new = start + length, len(held), []
+    pointer = start + length
+    end = len(held)
+    new = []
     for number in range(length, len(given)):
         found = next((at for at in range(pointer, len(held)) if held[at] == given[number]), None)
         if found is None:
@@ -84,14 +86,17 @@ def align(held: Sequence[str | None], given: Sequence[str]) -> tuple[list[int], 
 
 def _longest_run(held: Sequence[str | None], given: Sequence[str]) -> tuple[int, int]:
     """Return where ``held`` has the longest beginning of ``given`` that counts, and its length."""
-    best, best_start = (False, 0), len(held)
+    best = (False, 0)
+    best_start = len(held)
     for start in range(len(held)):
         length = equal = 0
         for known, digest in zip(islice(held, start, None), given, strict=False):
             if known is not None and known != digest:
                 break
-            length, equal = length + 1, equal + (known is not None)
+            length = length + 1
+            equal = equal + (known is not None)
         at_an_end = start == 0 or start + length == len(held)
         if equal >= (1 if at_an_end else LONG) and (at_an_end, length) >= best:
-            best, best_start = (at_an_end, length), start
+            best = (at_an_end, length)
+            best_start = start
     return best_start, best[1]

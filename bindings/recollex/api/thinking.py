@@ -85,7 +85,8 @@ class Thinking:
             0 if trust is None else trust_number(trust),
             optional_micros(now, "now"),
         )
-        agent, model = self.engine, self.engine.context.llm
+        agent = self.engine
+        model = self.engine.context.llm
         thought = think(agent, asking, model, stream)
         if thought.text is None or thought.refused or isinstance(agent, Cut):
             return thought

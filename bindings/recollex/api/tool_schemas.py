@@ -71,7 +71,9 @@ def _in_form(form: str, name: str, about: str, parameters: dict[str, Any]) -> di
 def _parameters(tools: type, name: str) -> dict[str, Any]:
     """Return the JSON Schema of the arguments of a tool that a model gives."""
     method = getattr(tools, name)
-    hints, properties, needed = get_type_hints(method), {}, []
+    hints = get_type_hints(method)
+    properties = {}
+    needed = []
     for key, each in inspect.signature(method).parameters.items():
         if key not in ARGUMENTS[name]:
             continue

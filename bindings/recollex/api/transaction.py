@@ -156,8 +156,11 @@ class Transaction:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        operations, notes = self._operations, self._notes
-        self._operations, self._notes = [], []  # `facts` keeps this object, and it keeps `facts`
+        operations = self._operations
+        notes = self._notes
+        # `facts` keeps this object, and it keeps `facts`
+        self._operations = []
+        self._notes = []
         if kind is None:
             where = [
                 f"operation {place} ({operation.word})"
@@ -172,7 +175,8 @@ def alone(agent: AgentOrCut) -> Submit:
     def submit(
         operation: Operation, by: str | None, why: str | None, recorded_at: Moment | None
     ) -> None:
-        note, at = checked_note(by, why), optional_micros(recorded_at, "recorded_at")
+        note = checked_note(by, why)
+        at = optional_micros(recorded_at, "recorded_at")
         agent.writable().transact([operation], [note], at)
 
     return submit

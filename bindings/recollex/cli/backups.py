@@ -52,7 +52,8 @@ def _backups_options(parser: Parser) -> None:
 def backups(arguments: Arguments) -> int:
     """Print the backups of a target, one a line, oldest first."""
     for each in recollex.backups(arguments.target):
-        at, operations = each.taken_at.isoformat(), sum(each.agents.values())
+        at = each.taken_at.isoformat()
+        operations = sum(each.agents.values())
         if arguments.json:
             print(json.dumps(asdict(each) | {"taken_at": at}, ensure_ascii=False))
             continue

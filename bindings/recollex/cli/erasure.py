@@ -113,7 +113,9 @@ def erase(arguments: Arguments) -> int:
     if code == 0:
         for folder in arguments.copy or ():
             done = recollex.erase_in_copy(
-                *(arguments.store, folder, arguments.agent),
+                arguments.store,
+                folder,
+                arguments.agent,
                 by=arguments.by,
                 why=arguments.why,
                 key=key_of(arguments),
@@ -190,7 +192,8 @@ def retention(arguments: Arguments) -> int:
             agent.set_retention(new, by=arguments.by, why=arguments.why)
         if arguments.apply:
             done = agent.expire()
-            forgotten, erased = counted(done.forgotten, "memory"), counted(done.erased, "version")
+            forgotten = counted(done.forgotten, "memory")
+            erased = counted(done.erased, "version")
             say(f"{forgotten} forgotten, {erased} erased")
         rules = agent.retention()
         for each in rules:
@@ -202,7 +205,8 @@ def retention(arguments: Arguments) -> int:
 
 def _rule(arguments: Arguments) -> "recollex.Retention | None":
     """Return the rule that the options describe; None if they describe none."""
-    days, count = arguments.age_days, arguments.count
+    days = arguments.age_days
+    count = arguments.count
     if days is None and count is None:
         if arguments.network or arguments.erase or arguments.add:
             raise InputError("a rule needs --age-days or --count")

@@ -35,9 +35,22 @@ if TYPE_CHECKING:
 
 
 _FORMATS = [
-    *("jsonl", "chatgpt", "claude", "json", "langchain", "letta", "mem0"),
-    *("csv", "parquet", "mbox", "slack", "markdown", "pdf"),
-    *("triples", "ics", "zep"),
+    "jsonl",
+    "chatgpt",
+    "claude",
+    "json",
+    "langchain",
+    "letta",
+    "mem0",
+    "csv",
+    "parquet",
+    "mbox",
+    "slack",
+    "markdown",
+    "pdf",
+    "triples",
+    "ics",
+    "zep",
 ]
 _FILES = """
 formats, found by the content: JSON lines (jsonl), or a list of their objects (json); ChatGPT's

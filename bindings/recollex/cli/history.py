@@ -289,7 +289,8 @@ def _replay_options(parser: Parser) -> None:
 def replay(arguments: Arguments) -> int:
     """Rebuild an agent from its log."""
     operations = recollex.replay(
-        *(arguments.log, arguments.folder),
+        arguments.log,
+        arguments.folder,
         agent_id=arguments.agent,
         embedder=arguments.embedder,
         key=key_of(arguments),

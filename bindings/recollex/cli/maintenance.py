@@ -217,7 +217,8 @@ def reembed(arguments: Arguments) -> int:
         names = [arguments.agent]
     for name in names:
         made = recollex.reembed(
-            *(arguments.store, name),
+            arguments.store,
+            name,
             embedder=arguments.model,
             threads=arguments.threads,
             key=key_of(arguments),

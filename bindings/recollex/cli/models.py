@@ -32,7 +32,8 @@ def models(arguments: Arguments) -> int:
 
     if arguments.model is not None:
         model, precision = with_precision(arguments.model, arguments.precision)
-        arguments.model, arguments.precision = str(model), precision
+        arguments.model = str(model)
+        arguments.precision = precision
     code: int = _ACTIONS[arguments.action](arguments)
     return code
 
@@ -99,7 +100,8 @@ def _verify(arguments: Arguments) -> int:
     from recollex_engine.models.weights import model_name
 
     wanted = None if arguments.model is None else model_name(arguments.model)
-    code, found = 0, False
+    code = 0
+    found = False
     for each in catalogue.cached_models():
         name = each.fingerprint or each.folder.name
         if wanted is not None and not _is_of(wanted, each):

@@ -132,7 +132,8 @@ def json_option(written: str | None, name: str) -> Any:
 
 def span_option(arguments: Arguments) -> tuple[int | None, int | None]:
     """Return ``--since`` and ``--until`` in microseconds. Raises `InputError` for an empty span."""
-    since, until = time_option(arguments, "since"), time_option(arguments, "until")
+    since = time_option(arguments, "since")
+    until = time_option(arguments, "until")
     if since is not None and until is not None and since >= until:
         raise InputError(
             f"--since must be earlier than --until, got {since} and {until}: swap them"

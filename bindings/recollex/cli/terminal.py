@@ -125,7 +125,8 @@ def stage_table(trace: "recollex.Trace") -> str:
 
 def summary_lines(recall: "recollex.Recall") -> str:
     """Return a summary of a recall: its time range, memories, tokens and confidence."""
-    held, tokens = counted(len(recall), "memory"), counted(recall.tokens, "token")
+    held = counted(len(recall), "memory")
+    tokens = counted(recall.tokens, "token")
     lines = [f"    {held}, {tokens} ({recall.token_counter})"]
     if recall.confidence is not None:
         lines[0] += f", an answer is there with probability {recall.confidence:.2f}"

@@ -55,7 +55,8 @@ FILTERED: tuple[dict[str, Any], ...] = (
     {"as_world": "2024-05-01T00:00:00Z"},
 )
 """Recalls that compile what filters, phrases and cuts need."""
-ONE, HALF = b".", b"|"
+ONE = b"."
+HALF = b"|"
 """What the second process writes after each kernel, and when its half is compiled."""
 LARGE = 5_000
 """Memories of an agent in which a search does not compare all with the question."""

@@ -43,7 +43,8 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise InputError(f"{path} exists: name a folder that is new")
-    temporary, lock = _temporary(path), None
+    temporary = _temporary(path)
+    lock = None
     try:
         temporary.mkdir(mode=0o700)
         lock = lock_unfinished(temporary)

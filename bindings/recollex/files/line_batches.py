@@ -85,7 +85,8 @@ def store_batch(agent: Agent, batch: list[Line], stamp: Mapping[str, Any]) -> in
 
     ``stamp``: the source and trust of all of them, where the lines have none.
     """
-    fields, shared = [line.fields for line in batch], batch[0].shared
+    fields = [line.fields for line in batch]
+    shared = batch[0].shared
     try:
         if batch[0].is_turn:
             return len(agent.retain_dialogue(fields, **shared, **stamp))

@@ -125,7 +125,8 @@ def import_memories(
         raise InputError(f"there is no file {path} to import")
     kind = _format_of(file, format)
     before = agent.stats()
-    known, read = before.memories > 0, 0
+    known = before.memories > 0
+    read = 0
     left_out: Counter[str] = Counter()
     with progress_bar(None, "importing") as progress, path.open(encoding="utf-8") as source:
         if kind == "parquet":
@@ -188,7 +189,8 @@ def _now(engine: Any) -> int:
 
 def _is_there(agent: Agent, line: jsonl.Line) -> bool:
     """Return whether an earlier import has retained a line."""
-    at, id = line.shared.get("recorded_at"), line.fields.get("id")
+    at = line.shared.get("recorded_at")
+    id = line.fields.get("id")
     if at is None or id is None:
         return False
     try:

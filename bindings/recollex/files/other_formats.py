@@ -87,7 +87,8 @@ def write_langchain(file: Path, objects: Iterable[Object]) -> int:
 
 
 def _message(each: Object) -> Object:
-    role, speaker = each.get("role"), each.get("speaker")
+    role = each.get("role")
+    speaker = each.get("speaker")
     kind = _TYPES.get(str(role), "chat")
     data: Object = {
         "content": each["text"],

@@ -54,7 +54,8 @@ def write(path: Path, objects: Iterable[dict[str, Any]]) -> int:
         ],
         metadata={"recollex": "memories 1"},
     )
-    rows, count = map(_row, objects), 0
+    rows = map(_row, objects)
+    count = 0
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         while chunk := list(islice(rows, _ROWS)):
             writer.write_table(pyarrow.Table.from_pylist(chunk, schema))

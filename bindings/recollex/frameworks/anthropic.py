@@ -122,7 +122,8 @@ class RecollexMemoryTool(BetaAbstractMemoryTool):
 
     def rename(self, command: Any) -> str:
         """Move a file, or a folder with all that it holds."""
-        old, new = _resolved(command.old_path), _resolved(command.new_path)
+        old = _resolved(command.old_path)
+        new = _resolved(command.new_path)
         if old == ROOT:
             raise ToolError("Cannot rename the /memories directory itself")
         if new == ROOT or self._held(new):

@@ -138,7 +138,8 @@ class RecollexStorage:
 
     def get_scope_info(self, scope: str) -> ScopeInfo:
         """Return how many records, which categories and which scopes a scope has."""
-        path, wanted = _path(scope), _filter(scope)
+        path = _path(scope)
+        wanted = _filter(scope)
         ends = [self.agent.list(newest=newest, limit=1, **wanted) for newest in (False, True)]
         times = [_record(each).created_at for each in (*ends[0], *ends[1])]
         return ScopeInfo(

@@ -16,7 +16,8 @@ from recollex_engine.domain.turn_content import is_tool_result, read_content
 from recollex_engine.errors import InputError
 
 ROLE_OF_RESULTS = "tool"
-KEPT, AS_TEXT = "message", "message_is_text"
+KEPT = "message"
+AS_TEXT = "message_is_text"
 SOURCES: Mapping[str, str] = {"user": "user", "assistant": "assistant", "tool": "tool"}
 """The sources of turns whose roles the framework has set."""
 _LONGEST = MAX_METADATA - 100
@@ -35,7 +36,8 @@ def kept_turn(message: Mapping[str, Any], role: str, content: Any) -> dict[str, 
     >>> turn["content"], turn["metadata"]
     ('Hi!', {'message': {'type': 'message', 'content': 'Hi!'}})
     """
-    message, content = mended(message), mended(content)
+    message = mended(message)
+    content = mended(content)
     try:
         raw = orjson.dumps(message)
     except TypeError as error:

@@ -53,7 +53,10 @@ class RecollexByteStore(BaseStore[str, bytes]):
 
     def mset(self, key_value_pairs: Sequence[tuple[str, bytes]]) -> None:
         """Set the values of keys."""
-        texts, ids, metadata, tags = [], [], [], []
+        texts = []
+        ids = []
+        metadata = []
+        tags = []
         for key, value in dict(key_value_pairs).items():
             parts = [value[at : at + PART] for at in range(0, len(value), PART)] or [b""]
             for number, part in enumerate(parts):

@@ -210,7 +210,8 @@ class RecollexStore(BaseStore):
         """Return the options of `retain_many` for one item."""
         if OWN in value:
             raise InputError(f"a value may not have a field {OWN!r}: it is the store's own")
-        now, held = self.clock(), self._held(op.namespace, op.key)
+        now = self.clock()
+        held = self._held(op.namespace, op.key)
         own: dict[str, Any] = {}
         if held is not None:
             own["created_at"] = _created(held).isoformat()

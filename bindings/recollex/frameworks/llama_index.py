@@ -73,7 +73,8 @@ class RecollexMemoryBlock(BaseMemoryBlock[str]):
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
         """Return the best lines: the last lines are given up until enough tokens are gone."""
-        lines, over = content.split("\n"), LETTERS * tokens_to_truncate
+        lines = content.split("\n")
+        over = LETTERS * tokens_to_truncate
         while lines and over > 0:
             over -= len(lines.pop()) + 1
         return "\n".join(lines) or None

@@ -15,7 +15,8 @@ def numbered(content: str, path: str, view_range: Sequence[int] | None) -> str:
     lines = content.split("\n")
     if len(lines) > MOST_LINES:
         raise ValueError(f"File {path} exceeds maximum line limit of {MOST_LINES:,} lines.")
-    first, last = 0, len(lines)
+    first = 0
+    last = len(lines)
     if view_range and len(view_range) == 2:
         first = max(1, view_range[0]) - 1
         last = last if view_range[1] == -1 else view_range[1]
@@ -57,7 +58,8 @@ def replaced(content: str, old: str, new: str, path: str) -> tuple[str, str]:
             f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
         )
     if count > 1:
-        places, at = [], content.find(old)
+        places = []
+        at = content.find(old)
         while at != -1:
             places.append(str(content[:at].count("\n") + 1))
             at = content.find(old, at + 1)

@@ -36,7 +36,8 @@ def clock_moments(view: View | None, most: int = 400) -> ClockMoments:
     """
     if view is None:
         return ClockMoments()
-    times, counts = view.buffer("op_recorded_at")[: view.op], view.buffer("op_memories")
+    times = view.buffer("op_recorded_at")[: view.op]
+    counts = view.buffer("op_memories")
     recorded = _some(np.unique(times), most)
     last = np.searchsorted(times, recorded, "right") - 1
     opened = view.open == 1
@@ -45,7 +46,8 @@ def clock_moments(view: View | None, most: int = 400) -> ClockMoments:
     facts = FactView(view.columns, view.op)
     versions = facts.all()
     ends = [
-        *(start, end),
+        start,
+        end,
         *(facts.array(name)[versions] for name in ("fact_start", "fact_end")),
     ]
     moments = np.unique(np.concatenate([each.astype(np.int64) for each in ends]))

@@ -132,14 +132,17 @@ class _Drawing:
         return {"from": start, "to": end}
 
     def _fact(self, key: int) -> dict[str, Any]:
-        data, versions = self.facts.data, []
+        data = self.facts.data
+        versions = []
         for version in self._versions("fact", key):
             fact = read_fact(self.facts, version)
-            subject, kind = data("fact_subject")[version], data("fact_kind")[version]
+            subject = data("fact_subject")[version]
+            kind = data("fact_kind")[version]
             target = data("fact_object")[version] if kind == ENTITY else None
             self.entities.update({subject} if target is None else {subject, target})
             said = fact.to_dict()
-            start, end = data("fact_start")[version], data("fact_end")[version]
+            start = data("fact_start")[version]
+            end = data("fact_end")[version]
             value = said["object"]
             versions.append(
                 self._recorded("fact", version)
@@ -155,8 +158,13 @@ class _Drawing:
                     "said": {
                         name: said[name]
                         for name in (
-                            *("valid", "confidence", "uncertainty", "source"),
-                            *("mentions", "by", "why"),
+                            "valid",
+                            "confidence",
+                            "uncertainty",
+                            "source",
+                            "mentions",
+                            "by",
+                            "why",
                         )
                     },
                 }
@@ -170,7 +178,8 @@ class _Drawing:
     def _edges(self, key: int) -> Iterator[tuple[int, int, int, str | None, int, int]]:
         """Yield (relation, target, version, qualifier, from, op) of an event's edges, in order."""
         facts = self.facts
-        data, at = facts.data, facts.data("op_recorded_at")
+        data = facts.data
+        at = facts.data("op_recorded_at")
         for entry in reversed(list(facts.entries("edge_source", key))):
             op = data("edge_op")[entry]
             if op <= facts.op:
@@ -184,9 +193,11 @@ class _Drawing:
                 )
 
     def _event(self, key: int) -> dict[str, Any]:
-        facts, label = self.facts, self.facts.columns.label
+        facts = self.facts
+        label = self.facts.columns.label
         edges = list(self._edges(key))
-        versions, links = [], []
+        versions = []
+        links = []
         for relation, target, version, qualifier, start, _ in edges:
             name = RELATIONS[relation]
             if version == NONE and name in TARGETS:
@@ -288,14 +299,16 @@ class _Drawing:
     def _merges(self) -> list[dict[str, Any]]:
         """Return the merges and aliases of drawn entities, in their order."""
         facts = self.facts
-        data, at = facts.data, facts.data("op_recorded_at")
+        data = facts.data
+        at = facts.data("op_recorded_at")
         links: list[tuple[int, int, int, int | None]] = []
         for op, source, target, parted in facts.state.merges(facts.op):
             links.append((op, source, target, None if parted is None else at[parted - 1]))
         for version in facts.state.aliases:
             if data("fact_op")[version] <= facts.op:
                 closed = facts.recorded(version)[1]
-                subject, target = data("fact_subject")[version], data("fact_object")[version]
+                subject = data("fact_subject")[version]
+                target = data("fact_object")[version]
                 links.append((data("fact_op")[version], subject, target, closed))
         ever = Identities((source, target) for _, source, target, _ in links)
         roots = {ever.root(number) for number in self.entities}
@@ -308,7 +321,8 @@ class _Drawing:
 
     def _entity(self, number: int) -> dict[str, Any]:
         facts = self.facts
-        at, label = facts.data("op_recorded_at"), facts.columns.label
+        at = facts.data("op_recorded_at")
+        label = facts.columns.label
         records = []
         for entry in sorted(facts.entries("node_entity", number)):
             op = facts.data("node_op")[entry]

@@ -107,7 +107,8 @@ class AgentFiles:
 
     def _report(self) -> None:
         """Raise the failure of the last `rest`, once."""
-        failure, self._failure = self._failure, None
+        failure = self._failure
+        self._failure = None
         if failure is not None:
             raise failure
 
@@ -335,7 +336,8 @@ class AgentFiles:
         self._report()
 
     def _close_files(self, *, fold: bool = True) -> None:
-        reader, maintenance = self._reader, self._maintenance
+        reader = self._reader
+        maintenance = self._maintenance
         try:
             if reader is not None:
                 reader.close()

@@ -106,7 +106,8 @@ def differing(
     after = passing(later, Filter(as_world=worlds[1]), later.open)
     then = FactView(later.columns, earlier.op if earlier is not None else 0, worlds[0])
     now = FactView(later.columns, later.op, worlds[1])
-    were, are = then.all(), now.all()
+    were = then.all()
+    are = now.all()
     began, ended = _events(then, now)
     return Differing(
         later,

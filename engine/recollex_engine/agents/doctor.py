@@ -77,7 +77,8 @@ def examine_store(path: Path, *, repair: bool) -> Diagnosis:
     """
     if not (path / "store.json").exists() and not agents_in(path):
         raise InputError(f"there is no store at {path}")
-    found, left = [], []
+    found = []
+    left = []
     try:
         if not (path / "store.json").exists():
             found.append("store.json is missing")
@@ -157,7 +158,8 @@ def examine_agent(
 
 def _read_log(folder: Path) -> _Log:
     follower = LogFollower(folder / LOG, verify=True)
-    settings, damage = None, None
+    settings = None
+    damage = None
     try:
         for transaction in follower.read_new():
             for operation in transaction.operations:
@@ -244,7 +246,8 @@ def _mend(opened: _Opened, embedder: Embedder) -> list[str]:
 
 def _salvage(opened: _Opened, log: _Log, path: Path, load: Load, progress: Progress | None) -> int:
     """Copy the whole part of a damaged log to the store at ``path``, with vectors."""
-    folder, settings = opened.folder, log.settings
+    folder = opened.folder
+    settings = log.settings
     with unfinished_folder(_made(path), INSIDE) as place:
         copy = share_key(place, folder)
         copy_log(folder / LOG, place / LOG, log.end)

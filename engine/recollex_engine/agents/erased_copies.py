@@ -49,7 +49,8 @@ def erase_in_copy(source: Path, copy: Agent, note: dict[str, str]) -> Erasure:
             )
         if everything > shared:
             return Erasing(everything=True)
-        ids, ops = view.of_memories("id"), view.of_memories("op")
+        ids = view.of_memories("id")
+        ops = view.of_memories("op")
         erased = ids[np.isin(ops, [op for op in holes if op <= shared])]
         return erasing_of(view, np.flatnonzero(np.isin(ids, np.unique(erased))))
 

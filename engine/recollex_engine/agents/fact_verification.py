@@ -22,7 +22,8 @@ def problems_of(columns: Columns) -> list[str]:
             columns.array(f"{kind}_{name}") for name in ("id", "previous", "op", "closed_by")
         )
         span = "fact" if kind == "fact" else "span"
-        start, end = columns.array(f"{span}_start"), columns.array(f"{span}_end")
+        start = columns.array(f"{span}_start")
+        end = columns.array(f"{span}_end")
         count = len(ids)
         if not count:
             continue

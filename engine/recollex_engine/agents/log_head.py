@@ -97,7 +97,8 @@ class HeadCheck:
         """
         for _ in self._follower.read_records(max(self._wanted, default=0)):
             self.note()
-        end, found = self._follower.position.op, []
+        end = self._follower.position.op
+        found = []
         for name, head in self._heads.items():
             chain = self._chains.get(head.op)
             if chain == head.chain:

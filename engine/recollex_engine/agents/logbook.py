@@ -36,8 +36,17 @@ from recollex_engine.state.word_pieces import VOCABULARY
 
 _AMEND = "amend"
 KINDS = (
-    *("create", *RETAINING, _AMEND, *CLOSING, ERASE, EXTRACT, THINK, FORM, RETENTION),
-    *(REEMBED, VOCABULARY),
+    "create",
+    *RETAINING,
+    _AMEND,
+    *CLOSING,
+    ERASE,
+    EXTRACT,
+    THINK,
+    FORM,
+    RETENTION,
+    REEMBED,
+    VOCABULARY,
     *sorted(fact_applying.KINDS),
 )
 """The kinds of operation that a log may have."""
@@ -136,7 +145,8 @@ def newest_entries(
     end = view.op if before is None else min(before - 1, view.op)
     ops = _of_kinds(view, max(0, end), kinds)
     while len(ops) and len(found) < limit:
-        some, ops = ops[-limit:], ops[:-limit]
+        some = ops[-limit:]
+        ops = ops[:-limit]
         read = entries_of(agent, some.tolist())
         chosen = [entry for entry in read if kinds is None or entry.kind in kinds]
         found += chosen[::-1][: limit - len(found)]

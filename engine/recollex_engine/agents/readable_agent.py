@@ -157,7 +157,8 @@ class ReadableAgent(ABC):
 
     def facts_of(self, view: View, op: int, world: int | None) -> FactView:
         """Return the facts after an operation of a view, and as of a time of the world."""
-        columns, last = view.columns, self._facts
+        columns = view.columns
+        last = self._facts
         if last is not None and (last.columns, last.op, last.world) == (columns, op, world):
             return last
         self._facts = found = FactView(columns, op, world)
@@ -183,7 +184,8 @@ class ReadableAgent(ABC):
         settings = view.columns.settings
         if settings is None or not view.columns.surfaces.rows:
             return []
-        embedder, vector = self.context.embedder(), embedding
+        embedder = self.context.embedder()
+        vector = embedding
         if vector is None and makes_vectors(embedder):
             vector = embed_once(embedder, query, settings.dimension)
         asked = Asked(

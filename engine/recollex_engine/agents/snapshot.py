@@ -118,10 +118,12 @@ def copy_until(
     """
     cipher = share_key(folder, source)  # the copy is unlocked as long as this is held
     follower = LogFollower(source / LOG, verify=True)
-    batches, later = VectorBatches(), LaterSurfaces()
+    batches = VectorBatches()
+    later = LaterSurfaces()
     try:
         then = batches.read(follower, op, progress, later.count)
-        end, rows = follower.position, batches.rows
+        end = follower.position
+        rows = batches.rows
         copy_log(source / LOG, folder / LOG, end)
         vectors = VectorsReader(source / settings.vectors_file, settings.dimension)
         copy = VectorsReader(folder / settings.vectors_file, settings.dimension)
@@ -186,7 +188,8 @@ def replay(
         if latest is not None:
             _clamp_times(folder / LOG, copy, latest)
         with LogWriter(folder / LOG) as writer:  # checks the chain
-            batches, follower = VectorBatches(), LogFollower(folder / LOG)
+            batches = VectorBatches()
+            follower = LogFollower(folder / LOG)
             try:
                 settings = batches.read(follower)
             finally:

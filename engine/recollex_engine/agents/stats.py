@@ -85,7 +85,8 @@ def count(view: View | None, folder: Path) -> Stats:
 
 def _erased(view: View) -> int:
     """Return how many memories are erased: their own operation closes them."""
-    closed_by, op = view.of_memories("closed_by"), view.of_memories("op")
+    closed_by = view.of_memories("closed_by")
+    op = view.of_memories("op")
     return int(np.count_nonzero(closed_by == op))
 
 

@@ -47,17 +47,21 @@ def summarize(name: str, folder: Path, key: bytes | None) -> AgentSummary:
 
     Cost: that of reading the log after the last checkpoint; a quarter of opening 100 memories.
     """
-    memories, operations, written = None, None, None
+    memories = None
+    operations = None
+    written = None
     with system_errors(folder):
         try:
             cipher = unlock(folder, key) if is_encrypted(folder) else None
             memories, end = _count(folder)
-            operations, written = end.op, end.recorded_at
+            operations = end.op
+            written = end.recorded_at
             del cipher  # its files are read as long as it is held
         except (CorruptError, EncryptionError, FormatError):
             with suppress(FormatError):
                 if (head := HeadFile(folder / LOG).read()) is not None and head.op:
-                    operations, written = head.op, head.recorded_at
+                    operations = head.op
+                    written = head.recorded_at
         return AgentSummary(
             id=name,
             memories=memories,
@@ -70,7 +74,8 @@ def summarize(name: str, folder: Path, key: bytes | None) -> AgentSummary:
 def _count(folder: Path) -> tuple[int, Position]:
     """Return how many memories are open at the end of the log, and that end."""
     closed, start = _at_checkpoint(folder)
-    memories, opened = len(closed), int(np.count_nonzero(~closed))
+    memories = len(closed)
+    opened = int(np.count_nonzero(~closed))
     until = None
     if is_locked(folder / "LOCK"):  # its writer may take back what it has not published
         until = CommitWord(folder / "COMMIT").op
@@ -101,7 +106,8 @@ def _at_checkpoint(folder: Path) -> tuple[npt.NDArray[np.bool_], Position]:
     with suppress(CorruptError):  # then all of the log is read
         manifest = Manifest.read(folder)
         if manifest is not None:
-            home, count = folder / manifest.settings.columns_folder, manifest.columns[_CLOSED_BY]
+            home = folder / manifest.settings.columns_folder
+            count = manifest.columns[_CLOSED_BY]
             by = Column(schema()[_CLOSED_BY], home / _CLOSED_BY, count).array
             return (by != 0) & (by <= manifest.position.op), manifest.position
     return np.zeros(0, np.bool_), START

@@ -35,7 +35,8 @@ class Usage:
         thread = threading.get_ident()
         while True:
             with self._lock:
-                begun, gate = self._threads.get(thread, 0), self._gate
+                begun = self._threads.get(thread, 0)
+                gate = self._gate
                 if begun or gate is None:
                     self._threads[thread] = begun + 1
                     self.last_used = next(_uses)

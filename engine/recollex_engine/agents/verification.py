@@ -182,7 +182,8 @@ def _compare_columns(fresh: Columns, held: Columns, problems: list[str]) -> None
             where = int(np.argmax(expected != found)) if len(found) == len(expected) else len(found)
             problems.append(f"column {name} differs from the log at item {where}")
     for name in DICTIONARIES:
-        said, kept = fresh.dictionary[name], held.dictionary[name]
+        said = fresh.dictionary[name]
+        kept = held.dictionary[name]
         for number in range(len(said)):
             if number >= len(kept) or said.string(number) != kept.string(number):
                 problems.append(f"dictionary {name} differs from the log at number {number}")

@@ -182,7 +182,8 @@ def _log_pieces(
 
 def _read_whole(file: LogFile, at: int, size: int) -> bytes:
     """Return ``size`` bytes at an offset, at most `LOG_BYTES`; fewer only at the file's end."""
-    parts, left = [], min(size, LOG_BYTES)
+    parts = []
+    left = min(size, LOG_BYTES)
     while left and (part := file.read(at, left)):
         parts.append(part)
         at += len(part)

@@ -71,7 +71,8 @@ def _erased_since(folder: Path, op: int) -> Erasure:
                 if record.op > op and record.kind.decode() == ERASE and record.payload:
                     said = orjson.loads(follower.payload_of(record) or b"{}")
                     counts = {each: counts[each] + said.get(each, 0) for each in _COUNTS}
-                    last, at = record.op, from_micros(record.recorded_at)
+                    last = record.op
+                    at = from_micros(record.recorded_at)
     finally:
         follower.close()
     return Erasure(**counts, op=last, recorded_at=at)

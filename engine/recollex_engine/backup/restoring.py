@@ -211,7 +211,8 @@ def _write(target: Target, record: AgentRecord, folder: Path, progress: Progress
 
 def _check(record: AgentRecord, folder: Path, at: int | None) -> int:
     """Compare an agent's files with its record; return its last operation by the time ``at``."""
-    batches, then = VectorBatches(), 0
+    batches = VectorBatches()
+    then = 0
     follower = LogFollower(folder / LOG, verify=True)
     try:
         for transaction in follower.read_new():

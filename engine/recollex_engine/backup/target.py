@@ -155,7 +155,8 @@ class FolderTarget:
         if (self.written_at(key) or -math.inf) > unless_after:
             return
         with self._writing():
-            path, content = self.folder / key, data()
+            path = self.folder / key
+            content = data()
             self._pending.append((self._write(path, content), path))
             self.written.add(content)
             if len(self._pending) >= _MOST_PENDING:

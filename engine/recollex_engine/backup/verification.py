@@ -106,10 +106,13 @@ def verify_backup(
 
 def _read_log(reader: _Reader, record: AgentRecord, name: str) -> VectorBatches | None:
     """Follow the chain of a log through its pieces; None if it breaks, which is a problem."""
-    batches, position, stubs = VectorBatches(), START, _Stubs()
+    batches = VectorBatches()
+    position = START
+    stubs = _Stubs()
     is_whole = True
     for number, pieces in enumerate(record.files, 1):
-        rest, offset = b"", 0
+        rest = b""
+        offset = 0
         for content in reader.contents(pieces):
             if content is None or not is_whole:
                 is_whole = False
@@ -178,11 +181,13 @@ class _Stubs:
         if record.erased is not None:
             self._found.add(record.op, record.payload)
         elif record.kind.decode() == ERASE:
-            self._last, self._before = record, self._found.said
+            self._last = record
+            self._before = self._found.said
 
     def problem(self, *, sealed: bool) -> str | None:
         """Return what is wrong; None for nothing. ``sealed``: payloads cannot be read."""
-        found, before = self._found.said, self._before
+        found = self._found.said
+        before = self._before
         if not sealed:
             return problem_of_stubs(found, before, said_of_stubs(self._last))
         if found == before:
@@ -201,7 +206,9 @@ def _check_vectors(
     size = row_bytes(record.settings.dimension, sealed=bool(record.key))
     if record.key and sum(piece.size for piece in record.vectors) != record.rows * size:
         reader.problems.append(f"{name}: vectors of other than {record.rows} rows")
-    at, place, digest = 0, 0, hashlib.sha256()
+    at = 0
+    place = 0
+    digest = hashlib.sha256()
     for content in reader.contents(record.vectors):
         if content is None:
             wanted = []
@@ -217,6 +224,7 @@ def _check_vectors(
                 if batch.sha256 not in (None, digest.hexdigest()[:32]):
                     rows = f"rows {batch.first} to {batch.end - 1}"
                     reader.problems.append(f"{name}: vectors of {rows} differ from the log")
-                place, digest = place + 1, hashlib.sha256()
+                place = place + 1
+                digest = hashlib.sha256()
     if wanted and at != record.rows * size:
         reader.problems.append(f"{name}: vectors of {at // size} rows, not {record.rows}")

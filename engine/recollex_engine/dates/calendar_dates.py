@@ -128,7 +128,8 @@ class CalendarDateParser(MonthDayParser):
             key = tuple(words[:length])
             if key not in HOLIDAYS or _NO_HOLIDAY_BEFORE.intersection(words[length : length + 1]):
                 continue
-            rule, after = HOLIDAYS[key], ends[length - 1]
+            rule = HOLIDAYS[key]
+            after = ends[length - 1]
             stretch = self.words[after]
             if stretch in ("week", "weekend"):
                 around = partial(_stretch, rule, stretch)
@@ -140,7 +141,8 @@ class CalendarDateParser(MonthDayParser):
         """Return whether a season is part of a name or of a thing: "Spring Festival", "Fall of"."""
         if i + 1 >= len(self.texts):
             return False
-        tokens, following = self.tokens, self.texts[i + 1]
+        tokens = self.tokens
+        following = self.texts[i + 1]
         if self.words[i + 1] and tokens.capital(i) and tokens.capital(i + 1):
             return True
         if following in DASHES and tokens.joined(i + 1):
@@ -159,7 +161,8 @@ class CalendarDateParser(MonthDayParser):
         if self.counts(i + 1) or self.before_christ(i + 1):
             return None
         if i + 2 < len(self.texts):
-            mark, last = self.texts[i + 1], self.texts[i + 2]
+            mark = self.texts[i + 1]
+            last = self.texts[i + 2]
             if mark == "/":
                 return None
             if mark in DASHES and len(last) == 2 and self.tokens.joined(i + 2):
@@ -195,7 +198,8 @@ class CalendarDateParser(MonthDayParser):
 
     def _day_month(self, i: int) -> Expression | None:
         """Read "7 May 2023", "7th of May", "7-9 May", "3rd to the 5th of May", "19. May 2023"."""
-        start, first = i, self.days.get(i)
+        start = i
+        first = self.days.get(i)
         if first is None:
             return None
         last = first
@@ -284,7 +288,8 @@ class CalendarDateParser(MonthDayParser):
 
     def _named_weekday(self, i: int) -> Expression | None:
         """Read "Friday", "Friday night", "Friday last week", "Sunday, 7 May"."""
-        name, comma = self.words[i], i + 1
+        name = self.words[i]
+        comma = i + 1
         while comma < min(i + 3, len(self.texts)) and self.texts[comma] in (",", "."):
             comma += 1
         at = comma + (self.words[comma] == "the")
@@ -338,7 +343,8 @@ def _day_range(m: int, first: int, last: int) -> OfYear:
 
 def _iso(text: str, after: int) -> Expression | None:
     """Read 2023-05-07 and 2023-05."""
-    y, m = int(text[:4]), int(text[5:7])
+    y = int(text[:4])
+    m = int(text[5:7])
     if len(text) == 7:
         return dated(after, lambda y: periods.month(y, m), y, MONTH_AFTER) if 1 <= m <= 12 else None
     d = int(text[8:10])

@@ -12,7 +12,8 @@ from recollex_engine.dates.relative_dates import RelativeDateParser
 
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
-_BY_THE_HOUR, _BY_THE_MINUTE = 30 * _MINUTE, 15 * _MINUTE
+_BY_THE_HOUR = 30 * _MINUTE
+_BY_THE_MINUTE = 15 * _MINUTE
 """How far "3 pm" and "10:30" reach to either side."""
 _BEFORE_A_CLOCK = frozenset({"at", "around", "about", "by"})
 _BEFORE_A_PART = frozenset({"in", "at"})
@@ -55,7 +56,8 @@ class ClockTimeParser(RelativeDateParser):
         if found is None or found.after >= len(self.texts):
             return found
         at = found.after + (self.texts[found.after] == ",")
-        word, hours = self.words[at], None
+        word = self.words[at]
+        hours = None
         if self._clocks:
             hours = self._hours(at + (word in _BEFORE_A_CLOCK))
         if hours is None and word in _BEFORE_A_PART:

@@ -128,7 +128,8 @@ class Tokens:
         self.numbers: dict[int, str] = {}
         for i, kind in kinds.items():
             if kind != "word":
-                self.texts[i], self.words[i] = said[i].lower(), ""
+                self.texts[i] = said[i].lower()
+                self.words[i] = ""
                 if kind != "other":
                     self.numbers[i] = kind
 
@@ -146,7 +147,8 @@ class Tokens:
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Return where token `first` starts and token `last` ends."""
-        text, said = self._lower, self._said
+        text = self._lower
+        said = self._said
         start = self._start(first)
         end = start + len(said[first])
         for each in said[first + 1 : last + 1]:
@@ -155,8 +157,10 @@ class Tokens:
 
     def _start(self, i: int) -> int:
         """Return where token `i` starts."""
-        text, said = self._lower, self._said
-        after, end = len(said) - i, 0
+        text = self._lower
+        said = self._said
+        after = len(said) - i
+        end = 0
         if after < i and after < _NEAR:  # nearer to the end: most times close a question
             start = len(text)
             for each in said[: i - 1 : -1]:
@@ -192,7 +196,8 @@ def _said(text: str, lower: str, owned: bool, kinds: dict[int, str]) -> list[str
     reads.
     """
     said: list[str] = []
-    after, found = 0, _ODD(text)
+    after = 0
+    found = _ODD(text)
     while found:
         start = text.rfind(" ", 0, found.start()) + 1
         stretch = _STRETCH(text, start)
@@ -202,7 +207,8 @@ def _said(text: str, lower: str, owned: bool, kinds: dict[int, str]) -> list[str
         tokens, found_kinds = read(text[start:end])
         kinds.update(enumerate(found_kinds, len(said)))
         said += map(str.lower, tokens)
-        after, found = end, _ODD(text, end)
+        after = end
+        found = _ODD(text, end)
     return said + _with_numbers(lower[after:], owned, len(said), kinds)
 
 

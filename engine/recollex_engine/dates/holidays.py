@@ -71,7 +71,9 @@ def _clear_and_bright(y: int) -> Period:
 
 def _easter(y: int) -> date:
     """Return Easter Sunday by the anonymous Gregorian computus (Meeus, Astronomical Algorithms)."""
-    a, b, c = y % 19, y // 100, y % 100
+    a = y % 19
+    b = y // 100
+    c = y % 100
     d, e = divmod(b, 4)
     g = (8 * b + 13) // 25
     h = (19 * a + b - d - g + 15) % 30

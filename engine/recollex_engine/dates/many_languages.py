@@ -175,18 +175,24 @@ class ManyLanguages:
         one = mentions[n]
         start: datetime | None = one.period[0]
         end: datetime | None = one.period[1]
-        first, last, dated = one.start, one.end, one.dated
+        first = one.start
+        last = one.end
+        dated = one.dated
         if n + 1 < len(mentions):
             other = mentions[n + 1]
             between = text[one.end : other.start]
             if JOINED.fullmatch(between) and (_led(OPENED, text, first) or other.dated):
                 if other.dated and not one.dated:
                     start = _in_year(one.period[0], other.period[0])
-                end, last, dated = other.period[1], other.end, one.dated or other.dated
+                end = other.period[1]
+                last = other.end
+                dated = one.dated or other.dated
         if last == one.end and (led := _led(SINCE, text, first)):
-            first, end = led.start(), None
+            first = led.start()
+            end = None
         elif last == one.end and (led := _led(UNTIL, text, first)):
-            first, start = led.start(), None
+            first = led.start()
+            start = None
         start_us = EARLIEST if start is None else utc_micros(start, self.tz)
         end_us = utc_micros(end, self.tz) if end else (now if start_us < now else LATEST)
         if start_us >= end_us:

@@ -55,7 +55,8 @@ def read_numbers(tokens: Tokens, i: int, month_first: bool, this_year: int) -> N
         year = full_year(parts[2], this_year)
     else:
         return None
-    first, second = int(parts[0]), int(parts[1])
+    first = int(parts[0])
+    second = int(parts[1])
     month, day = (first, second) if month_first else (second, first)
     if month > _MONTHS:
         month, day = day, month
@@ -80,7 +81,8 @@ def _is_led(tokens: Tokens, i: int) -> bool:
 
 def _is_yearless(tokens: Tokens, i: int) -> bool:
     """Return whether "25.12." or "12/25" stands where only a date does, and no other number."""
-    texts, numbers = tokens.texts, tokens.numbers
+    texts = tokens.texts
+    numbers = tokens.numbers
     if i + 1 < len(texts) and tokens.words[i + 1] and texts[i + 1] not in CLOSING:
         return False
     lead = texts[i - 1] if i else ""

@@ -57,7 +57,8 @@ def year(y: int, count: int = 1) -> Period:
 
 def month(y: int, m: int, count: int = 1) -> Period:
     """Return `count` calendar months; `m` may lie outside 1..12 and carries into the year."""
-    first, last = y * 12 + m - 1, y * 12 + m - 1 + count
+    first = y * 12 + m - 1
+    last = y * 12 + m - 1 + count
     return datetime(first // 12, first % 12 + 1, 1), datetime(last // 12, last % 12 + 1, 1)
 
 

@@ -126,7 +126,9 @@ class RelativeDateParser(CalendarDateParser):
             return None
         if ahead and not _NEGATIONS.isdisjoint(self.texts[max(0, i - 6) : i]):
             return None  # "we haven't talked in two weeks"
-        fewest, most, after = count[0], count[1], count[2] + 1
+        fewest = count[0]
+        most = count[1]
+        after = count[2] + 1
         if self.words[after] == "or" and self.words[after + 1] == "so":
             after += 2
         if self.words[after] == "ago":
@@ -144,7 +146,8 @@ class RelativeDateParser(CalendarDateParser):
         """
         if name in CLOCK:
             step = CLOCK[name]
-            near, far = self.now + sign * fewest * step, self.now + sign * most * step
+            near = self.now + sign * fewest * step
+            far = self.now + sign * most * step
             return min(near, far) - step / 2, max(near, far) + step / 2
         near_unit = periods.unit(name, day, sign * fewest)
         far_unit = periods.unit(name, day, sign * most)
@@ -267,7 +270,8 @@ class RelativeDateParser(CalendarDateParser):
         if self.words[after] == "to":
             beyond = after + 1 + self._is_dash(after + 1)
             if self.words[beyond] in THIRDS:
-                last, after = THIRDS[self.words[beyond]], beyond + 1 + self._is_dash(beyond + 1)
+                last = THIRDS[self.words[beyond]]
+                after = beyond + 1 + self._is_dash(beyond + 1)
         whole = self.expression(after + (self.words[after] == "in"), depth + 1)
         start = self._sliced(whole, first, 3)
         if whole is None or start is None or last <= first:
@@ -356,9 +360,11 @@ class RelativeDateParser(CalendarDateParser):
             return None
         if not count and self.words[at].endswith("s") and name in UNITS:
             return None
-        direction, after = self.words[at + 1], at + 2
+        direction = self.words[at + 1]
+        after = at + 2
         if direction == "prior" and self.words[after] == "to":
-            direction, after = "before", after + 1
+            direction = "before"
+            after = after + 1
         if direction not in ("before", "after", "following"):
             return None
         sign = -1 if direction == "before" else 1

@@ -71,7 +71,8 @@ class Scanner:
 
     def __iter__(self) -> Iterator[TimeMatch]:
         parser = self._parser
-        starts, after = leads(parser.tokens), 0
+        starts = leads(parser.tokens)
+        after = 0
         places = starts
         if parser.clauses:
             places = starts.union(i for i, text in enumerate(parser.texts) if text in CLAUSES)
@@ -90,7 +91,8 @@ class Scanner:
 
     def _match(self, i: int) -> TimeMatch | None:
         """Read the time that begins at token `i`; a range and a list only where a word joins."""
-        words, texts = self._parser.words, self._parser.texts
+        words = self._parser.words
+        texts = self._parser.texts
         opener = words[i]
         led = i + (opener in _OPENERS)
         years = led + (words[led] == "the")
@@ -167,13 +169,18 @@ class Scanner:
         parser = self._parser
         if not left.calendar:
             return None
-        last, listed, concluded = left, 1, False
+        last = left
+        listed = 1
+        concluded = False
         while not concluded and listed < _LONGEST_LIST:
-            at, comma = last.after, False
+            at = last.after
+            comma = False
             if at < len(parser.texts) and parser.texts[at] == ",":
-                at, comma = at + 1, True
+                at = at + 1
+                comma = True
             if parser.words[at] in ("and", "or"):
-                at, concluded = at + 1, True
+                at = at + 1
+                concluded = True
             elif not comma:
                 break
             item = parser.expression(at + (parser.words[at] in ("in", "on")))
@@ -181,14 +188,16 @@ class Scanner:
             if item is None or not item.calendar:
                 concluded = False
                 break
-            last, listed = item, listed + 1
+            last = item
+            listed = listed + 1
         if listed < 2 or not concluded:
             return None
         lent = left.year is None and last.dated  # "May and June 2022" needs no preposition
         if left.only_after is not None and opener not in left.only_after and not lent:
             return None
         start, end = self._joined(left, last)
-        one, other = parser.settle(left), parser.settle(last)
+        one = parser.settle(left)
+        other = parser.settle(last)
         lengths = sorted((one[1] - one[0], other[1] - other[0]))
         widest = 40 * DAY if lengths[0] < 28 * DAY else max(400 * DAY, 5 * lengths[0])
         if lengths[1] > 1.5 * lengths[0]:
@@ -211,13 +220,15 @@ class Scanner:
 
     def _bound(self, i: int) -> TimeMatch | None:
         """Read "since A", "before A", "after A", "until A", "by A", "from A on"."""
-        word, first = self._parser.words[i], i + 1
+        word = self._parser.words[i]
+        first = i + 1
         if word not in _REACHING:
             return None
         if word in ("prior", "up"):
             if self._parser.words[first] != "to":
                 return None
-            word, first = "before" if word == "prior" else "until", i + 2
+            word = "before" if word == "prior" else "until"
+            first = i + 2
         expression = self._parser.expression(first)
         if expression is None:
             return None
@@ -225,7 +236,8 @@ class Scanner:
         if not by_a_year and not self._may_follow(expression, word):
             return None
         named = start, end = self._parser.settle(expression)
-        after, dated = expression.after, expression.dated
+        after = expression.after
+        dated = expression.dated
         if word == "from":
             if self._parser.words[after] not in _OPEN:
                 return None
@@ -249,7 +261,8 @@ class Scanner:
         "Before" ends at the end of the date and "since" begins at its start, so that the whole of
         the date belongs to the range.
         """
-        parser, tokens = self._parser, self._parser.tokens
+        parser = self._parser
+        tokens = self._parser.tokens
         word = parser.words[i]
         texts = parser.texts
         if i and (texts[i - 1] in UNITS or texts[i - 1] in WEEKDAYS):
@@ -285,7 +298,8 @@ class Scanner:
         start, end = self._parser.settle(expression)
         if first and self._parser.words[first - 1] in _AROUND:
             wider = max(_A_LITTLE, (end - start) / 2) if end - start >= DAY else timedelta(0)
-            start, end = start - wider, end + wider
+            start = start - wider
+            end = end + wider
         return TimeMatch(first, expression.after, start, end, expression.dated)
 
     def _may_follow(self, expression: Expression, word: str) -> bool:
@@ -293,7 +307,8 @@ class Scanner:
         word = "after" if word == "following" else word
         if expression.only_after is None:
             return word in PREPOSITIONS or word == "between"
-        tokens, after = self._parser.tokens, expression.after
+        tokens = self._parser.tokens
+        after = expression.after
         if after + 1 < len(tokens) and tokens.texts[after] in _TO_OR_AND:
             glued = tokens.texts[after] in DASHES and tokens.joined(after)
             if glued or tokens.kind(after + 1) == "number":  # "spring-loaded", "from 2000 to 2500"

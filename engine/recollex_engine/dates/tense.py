@@ -64,7 +64,10 @@ _ARRANGING = _sign(
     r"\b(?:meeting|appointment)s?)\b",
     b"trip itinerary deadline book booked booking due cancel postpone",
     b"let delete move remove",
-    *("schedul", "remind", "reserv", "availab"),
+    "schedul",
+    "remind",
+    "reserv",
+    "availab",
 )
 _AHEAD = _FUTURE.alone | _FUTURE.others | _ARRANGING.alone | _ARRANGING.others
 _ASKED_AHEAD = _sign(r"\b(?:will|shall|going to|gonna)\b|'ll\b", b"will shall gonna", b"going ll")

@@ -52,7 +52,8 @@ def leads(tokens: Tokens) -> set[int]:
     They are found from each word that names a time, back over what may stand before it in an
     expression: the beginnings of an expression, and up to three leading words right before one.
     """
-    texts, numbers = tokens.texts, tokens.numbers
+    texts = tokens.texts
+    numbers = tokens.numbers
     named = [i for i, text in enumerate(texts) if text in _NAMING]
     for i, kind in numbers.items():
         if kind in _DATING or (kind == "number" and len(texts[i]) == 4):

@@ -153,7 +153,8 @@ def _choose_dated(text: str, dated: list["TimeRange"]) -> "TimeRange":
 
 def _choose_undated(text: str, found: list["TimeRange"]) -> "TimeRange":
     """Return the first time; the second if the first is in a clause "After ..., " before it."""
-    first, second = found[0], found[1]
+    first = found[0]
+    second = found[1]
     opening = _OPENING_CLAUSE.match(text[: first.span[0]])
     return second if opening and "," in text[first.span[1] : second.span[0]] else first
 

@@ -14,7 +14,10 @@ from recollex_engine.dates.english_words import LAST, NEXT, THIRDS, THIRDS_OF
 from recollex_engine.dates.holidays import OF_A_DAY
 from recollex_engine.dates.time_places import COUNTED, NAMED
 
-_NAMED_BIT, _COUNTED_BIT, _COUNTING_BIT, _NUMBER_BIT = 1, 2, 4, 8
+_NAMED_BIT = 1
+_COUNTED_BIT = 2
+_COUNTING_BIT = 4
+_NUMBER_BIT = 8
 _BOTH = _COUNTED_BIT | _COUNTING_BIT
 BITS = 4
 """Number of bits of `time_signs`."""

@@ -76,10 +76,22 @@ class Filter:
 def _asked(given: Filter) -> tuple[Any, ...]:
     """Return what of a filter is a condition."""
     return (
-        *(given.tags, given.any_tags, given.no_tags, given.documents, given.sources),
-        *(given.speakers, given.entities, given.networks is not None, given.roles is not None),
-        *(given.trust, given.event != _ALWAYS, given.recorded != _ALWAYS, given.where),
-        *(given.ends_after is not None, given.ends_by is not None, given.as_world is not None),
+        given.tags,
+        given.any_tags,
+        given.no_tags,
+        given.documents,
+        given.sources,
+        given.speakers,
+        given.entities,
+        given.networks is not None,
+        given.roles is not None,
+        given.trust,
+        given.event != _ALWAYS,
+        given.recorded != _ALWAYS,
+        given.where,
+        given.ends_after is not None,
+        given.ends_by is not None,
+        given.as_world is not None,
     )
 
 

@@ -5,7 +5,8 @@ model draws them from talks; any other memory is its own gist. `schema.EVIDENCE`
 that lists the ids of the memories from which a gist or a fact was drawn.
 """
 
-KIND, GIST = "kind", "gist"
+KIND = "kind"
+GIST = "gist"
 """The name of the metadata, and its value."""
 SYNONYMY = 0.8
 """The least similarity of two gists, or of two phrases, that a synonymy edge joins (REMem 5.2)."""

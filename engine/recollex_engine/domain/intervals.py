@@ -107,7 +107,8 @@ def related(name: str, to: Span) -> Box:
     """
     if name not in _SIGNS_OF:
         raise InputError(f"relation must be one of {', '.join(RELATIONS)}, got {name!r}")
-    start, end = EVERY, EVERY
+    start = EVERY
+    end = EVERY
     for bound, sign in zip(to, _SIGNS_OF[name][:2], strict=True):
         start &= Box(start=bounds(_COMPARED[sign], bound, bound))
     for bound, sign in zip(to, _SIGNS_OF[name][2:], strict=True):

@@ -60,7 +60,8 @@ class Condition:
 
     def holds(self, value: Any) -> bool:
         """Return whether a value that a memory has meets it; for "not" see `is_negated`."""
-        kind, wanted = self.operator, self.wanted
+        kind = self.operator
+        wanted = self.wanted
         if kind == "exists":
             return True
         if kind == "contains":

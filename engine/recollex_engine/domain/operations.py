@@ -165,7 +165,13 @@ class RetroCorrect:
     changes: dict[str, Any] = field(default_factory=dict)
     word: ClassVar[str] = "RETRO_CORRECT"
     FIELDS: ClassVar[tuple[str, ...]] = (
-        *("object", "start", "end", "evidence", "source", "mentions", "confidence"),
+        "object",
+        "start",
+        "end",
+        "evidence",
+        "source",
+        "mentions",
+        "confidence",
         "uncertainty",
     )
 
@@ -250,7 +256,12 @@ class Link:
         "subevent": "subevent_of",
     }
     ALLOWED: ClassVar[tuple[str, ...]] = (
-        *("has_participant", "has_time", "related_to", "subevent_of", "causes", "corefers"),
+        "has_participant",
+        "has_time",
+        "related_to",
+        "subevent_of",
+        "causes",
+        "corefers",
         "mentioned_in",
     )
 

@@ -29,7 +29,8 @@ _HIDDEN = (
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
 """Characters that are not seen, as a class of a regular expression."""
-_OPEN, _CLOSE = "<\uff1c\ufe64", ">\uff1e\ufe65"
+_OPEN = "<\uff1c\ufe64"
+_CLOSE = ">\uff1e\ufe65"
 _BRACKET = re.compile(rf"[{_OPEN}{_CLOSE}\[\uff3b]")
 _ROUND = str.maketrans(f"{_OPEN}[\uff3b{_CLOSE}]\uff3d", "(((((" + ")))))")
 

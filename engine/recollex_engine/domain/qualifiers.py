@@ -18,7 +18,9 @@ from datetime import UTC, datetime, timedelta
 from recollex_engine.clock import MICROSECOND
 from recollex_engine.domain.said_precision import Unit, said_units
 
-POINT, START, END = "point_in_time", "start_time", "end_time"
+POINT = "point_in_time"
+START = "start_time"
+END = "end_time"
 RECORD = "record_time"
 
 _INSTANT = timedelta(seconds=1)
@@ -109,7 +111,8 @@ def whole_period(start: datetime, end: datetime) -> str | None:
     >>> whole_period(datetime(2002, 2, 1, tzinfo=UTC), datetime(2002, 3, 1, tzinfo=UTC))
     'month'
     """
-    first, last = start.astimezone(UTC), (end - MICROSECOND).astimezone(UTC)
+    first = start.astimezone(UTC)
+    last = (end - MICROSECOND).astimezone(UTC)
     after = end.astimezone(UTC)
     if _has_time(first) or _has_time(after):
         return None

@@ -115,7 +115,9 @@ EVIDENCE = "evidence"
 RELATIONS = "relations"
 """The name in the metadata of a fact that was drawn: how it relates to others, each with its id as
 ``known`` and the model's reason."""
-SUPERSEDES, MADE_BY, SHOWN = "supersedes", "made_by", "shown"
+SUPERSEDES = "supersedes"
+MADE_BY = "made_by"
+SHOWN = "shown"
 """Names in the metadata of an opinion: the id of the one before it; what formed it, and in that, if
 it names no evidence, the ids of the memories that a model was shown."""
 HOLE = "hole"

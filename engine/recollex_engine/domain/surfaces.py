@@ -43,7 +43,8 @@ def surface_of(kind: str, content: Mapping[str, Any]) -> str:
     'Ann lives in Rome, since January 1, 1970'
     """
     if kind in FACTS:
-        subject, said = content["subject"][0], _object(content["object"])
+        subject = content["subject"][0]
+        said = _object(content["object"])
         return fact_text(subject, content["predicate"], said, tuple(content["valid"]))
     who = {
         target[0]: role
@@ -60,7 +61,8 @@ def fact_text(subject: str, predicate: str, said: str, valid: tuple[int, int]) -
     >>> fact_text("Ann", "worksAt", "Acme", (-OPEN_END, 0))
     'Ann works At Acme, until January 1, 1970'
     """
-    span, words = _span(*valid), f"{subject} {_relation(predicate)} {said}"
+    span = _span(*valid)
+    words = f"{subject} {_relation(predicate)} {said}"
     return f"{words}, {span}" if span else words
 
 
@@ -73,7 +75,8 @@ def fact_parts(content: Mapping[str, Any]) -> tuple[str, ...]:
     ...     "valid": [0, OPEN_END]})
     ('Ann', 'lives in', 'Rome', 'since', 'January 1, 1970')
     """
-    said, span = _object(content["object"]), _span_parts(*content["valid"])
+    said = _object(content["object"])
+    span = _span_parts(*content["valid"])
     return (content["subject"][0], _relation(content["predicate"]), said, *span)
 
 

@@ -35,7 +35,8 @@ def mended_turns(turns: Sequence[Any], document: object) -> list[Any]:
 
     document: the talk's name.
     """
-    found, broken = [], []
+    found = []
+    broken = []
     for place, turn in enumerate(turns):
         new = mended(turn)
         if new is not turn and isinstance(new, dict):

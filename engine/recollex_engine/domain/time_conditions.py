@@ -77,13 +77,17 @@ def read_period(given: object, name: str) -> tuple[int, int] | None:
     year, month, week_year, week, *day = matched.groups()
     try:
         if week is not None:
-            first, days = date.fromisocalendar(int(week_year), int(week), 1), 7
+            first = date.fromisocalendar(int(week_year), int(week), 1)
+            days = 7
         elif day[0] is not None:
-            first, days = date(*map(int, day)), 1
+            first = date(*map(int, day))
+            days = 1
         elif month is not None:
-            first, days = date(int(year), int(month), 1), monthrange(int(year), int(month))[1]
+            first = date(int(year), int(month), 1)
+            days = monthrange(int(year), int(month))[1]
         else:
-            first, days = date(int(year), 1, 1), 365 + isleap(int(year))
+            first = date(int(year), 1, 1)
+            days = 365 + isleap(int(year))
     except ValueError:
         raise InputError(f"{name} is not a time of the calendar: {given!r}") from None
     start = (first.toordinal() - _EPOCH) * DAY
@@ -95,10 +99,12 @@ def _read(given: object, name: str, is_end: bool) -> Span:
         return _compared("eq", given, name, is_end)
     if not given:
         raise InputError(f'{name} has no operator: {{"ge": "2024"}} has one')
-    least, greatest = OPEN_START, OPEN_END
+    least = OPEN_START
+    greatest = OPEN_END
     for operator, operand in given.items():
         found = _compared(operator, operand, f"{name}[{operator!r}]", is_end)
-        least, greatest = max(least, found[0]), min(greatest, found[1])
+        least = max(least, found[0])
+        greatest = min(greatest, found[1])
     return least, greatest
 
 

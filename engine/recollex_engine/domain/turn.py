@@ -127,7 +127,8 @@ def _says_anything(turn: Mapping[str, Any]) -> bool:
 
 def _speaker(turn: Mapping[str, Any], name: str) -> tuple[str | None, int]:
     """Return the speaker of a turn, and the number of their role."""
-    speaker, given = turn.get("speaker"), turn.get("role")
+    speaker = turn.get("speaker")
+    given = turn.get("role")
     if speaker is None:
         speaker = turn.get("name")
         if speaker is not None:

@@ -27,7 +27,8 @@ _NOTES = {
 """Type of a part -> what a note calls it."""
 _UNSAID = ("thinking", "redacted_thinking", "reasoning")
 """Types of parts that are left out: the model did not say them."""
-_CALL, _RESULT = "tool_use", "tool_result"
+_CALL = "tool_use"
+_RESULT = "tool_result"
 _KNOWN = (*_TEXTS, *_NOTES, _CALL, _RESULT, *_UNSAID)
 
 

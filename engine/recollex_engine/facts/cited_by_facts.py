@@ -46,10 +46,12 @@ def cited_by_facts(view: View, world: int | None, trust: int, asked: Asked) -> C
     among = None if asked.span is None else _of_time(facts, search, asked.span)
     bm25 = search.keyword(min(FACTS, search.rows), among)
     found = bm25.ranked
-    versions, scores = search.version[found.memories].astype(np.int64), found.scores
+    versions = search.version[found.memories].astype(np.int64)
+    scores = found.scores
     if facts.least_trust:
         trusted = np.isin(versions, facts.trusted(versions))
-        versions, scores = versions[trusted], scores[trusted]
+        versions = versions[trusted]
+        scores = scores[trusted]
     memories, places = _evidence(facts, versions)
     if not len(memories):
         return None
@@ -57,7 +59,8 @@ def cited_by_facts(view: View, world: int | None, trust: int, asked: Asked) -> C
     held = memories.tolist()
     if len({*held}) < len(held):  # several facts cite a memory: the best one counts
         first = sorted(dict(zip(held[::-1], range(len(held) - 1, -1, -1), strict=True)).values())
-        memories, shares = memories[first], shares[first]
+        memories = memories[first]
+        shares = shares[first]
     return memories, shares
 
 
@@ -81,7 +84,8 @@ def _evidence(
     facts: FactView, versions: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """Return the memories that versions cite, one version after the other; the place of each."""
-    ends, cited = facts.array("fact_evidence_end"), facts.columns.array("fact_evidence")
+    ends = facts.array("fact_evidence_end")
+    cited = facts.columns.array("fact_evidence")
     last = ends[versions].astype(np.int64)
     first = ends[versions - 1].astype(np.int64)
     first[versions == 0] = 0

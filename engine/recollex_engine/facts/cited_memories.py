@@ -16,7 +16,8 @@ def resting_on(view: FactView, memories: npt.NDArray[np.uint8]) -> list[tuple[st
     episode on its events. Cost: O(evidence and edges), 10 ns each.
     """
     array = view.columns.array
-    cited, of = array("fact_evidence").astype(np.int64), array("fact_evidence_fact")
+    cited = array("fact_evidence").astype(np.int64)
+    of = array("fact_evidence_fact")
     counts = cited < len(memories)
     counts[counts] = memories[cited[counts]] == 1
     facts = np.unique(of[: len(cited)][counts]).astype(np.int64)

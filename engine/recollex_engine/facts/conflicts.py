@@ -40,14 +40,16 @@ def all_conflicts(view: FactView, versions: Ordinals) -> Iterator[tuple[int, int
     if view.identities:
         subjects = view.identities.roots(view.columns.entities)[subjects]
     predicates = view.array("fact_predicate")[versions]
-    starts, ends = view.array("fact_start")[versions], view.array("fact_end")[versions]
+    starts = view.array("fact_start")[versions]
+    ends = view.array("fact_end")[versions]
     order = np.lexsort((starts, predicates, subjects))
     alike = (np.diff(subjects[order]) == 0) & (np.diff(predicates[order]) == 0)
     pairs: list[tuple[int, int]] = []
     running: list[int] = []
     # Facts of one subject and predicate are neighbours in this order.
     for place in np.flatnonzero(alike).tolist():
-        one, other = order[place], order[place + 1]
+        one = order[place]
+        other = order[place + 1]
         if not running or running[-1] != one:
             running = [int(one)]
         running = [each for each in running if ends[each] > starts[other]]
@@ -63,14 +65,16 @@ def all_conflicts(view: FactView, versions: Ordinals) -> Iterator[tuple[int, int
 def _contradict(view: FactView, one: int, other: int) -> bool:
     if one == other or view.columns.label(view.data("fact_predicate")[one]) in MANY_VALUED:
         return False
-    start, end = view.data("fact_start"), view.data("fact_end")
+    start = view.data("fact_start")
+    end = view.data("fact_end")
     if not (start[one] < end[other] and start[other] < end[one]):
         return False
     return _object(view, one) != _object(view, other)
 
 
 def _object(view: FactView, version: int) -> tuple[int, int]:
-    kind, number = view.data("fact_kind")[version], view.data("fact_object")[version]
+    kind = view.data("fact_kind")[version]
+    number = view.data("fact_object")[version]
     return kind, view.root(number) if kind == ENTITY else number
 
 

@@ -62,7 +62,9 @@ def read_episode(view: FactView, key: int) -> Episode | None:
     }
     if not seen:
         return None
-    columns, label, data = view.columns, view.columns.label, view.data
+    columns = view.columns
+    label = view.columns.label
+    data = view.data
     start, end = view.recorded(version, "event")
     by, why = view.note(data("event_op")[version])
     return Episode(

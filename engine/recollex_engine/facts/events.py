@@ -204,7 +204,8 @@ def edges_from(view: FactView, key: int) -> list[Edge]:
     Of an observation's facts, those that still prove it.
     """
     current = view.version_of(key, "event")
-    recorded, versions = view.data("edge_op"), view.data("edge_version")
+    recorded = view.data("edge_op")
+    versions = view.data("edge_version")
     found = [
         _edge(view, entry)
         for entry in view.entries("edge_source", key)
@@ -217,7 +218,8 @@ def edges_from(view: FactView, key: int) -> list[Edge]:
 
 def edges_to(view: FactView, kind: str, target: int) -> Iterator[Edge]:
     """Yield the edges to a fact, event or entity that still hold, newest first."""
-    versions, sources = view.data("edge_version"), view.data("edge_source")
+    versions = view.data("edge_version")
+    sources = view.data("edge_source")
     for entry in view.edges_to(kind, target):
         current = view.version_of(sources[entry], "event")
         if versions[entry] in (current, NONE):
@@ -247,7 +249,8 @@ def _proves(view: FactView, fact: int, op: int) -> bool:
     version = view.version_of(fact)
     if version is None or not view.is_visible(version):
         return False
-    recorded, previous = view.data("fact_op"), view.data("fact_previous")
+    recorded = view.data("fact_op")
+    previous = view.data("fact_previous")
     then = version
     while then != NONE and recorded[then] > op:
         then = previous[then]
@@ -268,9 +271,14 @@ def read_event(view: FactView, key: int) -> Event | None:
         return None
     version = view.version_of(key, "event")
     assert version is not None
-    columns, label, data = view.columns, view.columns.label, view.data
+    columns = view.columns
+    label = view.columns.label
+    data = view.data
     participants: dict[Participant, None] = {}
-    facts, times, mentions, links = [], [], [], []
+    facts = []
+    times = []
+    mentions = []
+    links = []
     for edge in edges_from(view, key):
         qualifier = label(edge.qualifier)
         if edge.relation == INCLUDES:
@@ -378,7 +386,8 @@ def _meets(
         return False
     if status is None and event_status(view, key) == ARCHIVED:
         return False
-    start, end = view.data("span_start")[version], view.data("span_end")[version]
+    start = view.data("span_start")[version]
+    end = view.data("span_end")[version]
     return all(
         span is None or test(span).holds(start, end)
         for span, test in ((during, within), (overlaps, overlapping))

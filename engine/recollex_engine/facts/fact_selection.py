@@ -217,7 +217,10 @@ class _Selection:
                 end = first_at_least(values, run.order, greatest + 1)
             if first < end:
                 yield _Piece(
-                    *(run.order, first, end, end - first),
+                    run.order,
+                    first,
+                    end,
+                    end - first,
                     extremes=run.extremes,
                     bounds=bounds,
                     of=name,
@@ -261,7 +264,10 @@ def _read(view: FactView, conditions: FactConditions) -> _Selection | None:
         valid &= Box((OPEN_START, view.world), (view.world + 1, OPEN_END))
     if valid.is_empty or not view.count:
         return None
-    subjects, objects, predicate, kind = _ANY, _ANY, -1, -1
+    subjects = _ANY
+    objects = _ANY
+    predicate = -1
+    kind = -1
     keys: dict[str, list[Span]] = {}
     chains: list[npt.NDArray[np.uint32] | None] = []
     if conditions.subject is not None:

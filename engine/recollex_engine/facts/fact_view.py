@@ -68,7 +68,8 @@ class FactView:
         """Return the number of items of a table (fact, event, node) that the view covers."""
         count = self._counts.get(kind)
         if count is None:
-            recorded, held = self.data(f"{kind}_op"), self.tables.counts[kind]
+            recorded = self.data(f"{kind}_op")
+            held = self.tables.counts[kind]
             count = self._counts[kind] = bisect_right(recorded, self.op, 0, held)
         return count
 
@@ -99,7 +100,8 @@ class FactView:
         version = self.state.newest(kind, key)
         while version != NONE and version >= self.tables.counts[kind]:
             version = int(self.columns.array(f"{kind}_previous")[version])
-        recorded, previous = self.data(f"{kind}_op"), self.data(f"{kind}_previous")
+        recorded = self.data(f"{kind}_op")
+        previous = self.data(f"{kind}_previous")
         while version != NONE and recorded[version] > self.op:
             version = previous[version]
         return None if version == NONE else version
@@ -130,7 +132,8 @@ class FactView:
             return False
         if self.world is None:
             return True
-        start, end = self.data("fact_start")[version], self.data("fact_end")[version]
+        start = self.data("fact_start")[version]
+        end = self.data("fact_end")[version]
         return bool(start <= self.world < end)
 
     def trust(self, version: int) -> int:
@@ -190,7 +193,9 @@ class FactView:
 
     def read_names(self, entities: Iterable[int]) -> None:
         """Read the names of entities, which `entity_name` then knows, at once: 0.3 us each."""
-        linked, known, head = self.state.linked, self._names, self.tables.heads["node_entity"]
+        linked = self.state.linked
+        known = self._names
+        head = self.tables.heads["node_entity"]
         plain = [
             each
             for each in dict.fromkeys(entities)
@@ -212,7 +217,9 @@ class FactView:
 
         Those by a name that became an entity of its own are left out.
         """
-        recorded, names, columns = self.data("node_op"), self.data("node_name"), self.columns
+        recorded = self.data("node_op")
+        names = self.data("node_name")
+        columns = self.columns
         for entry in self.entries("node_entity", entity):
             if recorded[entry] <= self.op and (
                 not columns.parted_names
@@ -251,7 +258,8 @@ class FactView:
         head = self.tables.incoming[kind]
         entry = int(head[target]) if target < len(head) else NONE
         if entry != NONE:
-            previous, recorded = self.data("edge_target_previous"), self.data("edge_op")
+            previous = self.data("edge_target_previous")
+            recorded = self.data("edge_op")
             while entry != NONE:
                 if recorded[entry] <= self.op:
                     yield entry
@@ -305,7 +313,8 @@ class FactView:
 
     def names_entity(self, entity: int) -> bool:
         """Return whether a visible fact names an entity, or one that was merged into it."""
-        facts, count = self.data("fact_entity_fact"), self.count
+        facts = self.data("fact_entity_fact")
+        count = self.count
         for member in self.members(entity):
             for version in self.entries("fact_subject", member):
                 if version < count and self.is_visible(version):
@@ -320,8 +329,10 @@ class FactView:
 
         Both ends as the merges of the view make them; only entities that visible facts name.
         """
-        root, recorded = self.root(entity), self.data("synonym_op")
-        others, weights = self.data("synonym_other"), self.data("synonym_weight")
+        root = self.root(entity)
+        recorded = self.data("synonym_op")
+        others = self.data("synonym_other")
+        weights = self.data("synonym_weight")
         found: dict[int, float] = {}
         for member in self.members(root):
             for entry in self.entries("synonym_entity", member):

@@ -133,8 +133,10 @@ class Fact:
 
     def active_at(self, moment: datetime) -> bool:
         """Return whether the valid time holds ``moment``."""
-        at, view = to_micros(moment, "moment"), self.view
-        start, end = view.data("fact_start")[self.version], view.data("fact_end")[self.version]
+        at = to_micros(moment, "moment")
+        view = self.view
+        start = view.data("fact_start")[self.version]
+        end = view.data("fact_end")[self.version]
         return bool(start <= at < end)
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,8 +166,17 @@ class Fact:
 
 
 _READ = (
-    *("fact_id", "fact_subject", "fact_kind", "fact_object", "fact_predicate", "fact_zone"),
-    *("fact_start", "fact_end", "fact_confidence", "fact_op", "fact_closed_by"),
+    "fact_id",
+    "fact_subject",
+    "fact_kind",
+    "fact_object",
+    "fact_predicate",
+    "fact_zone",
+    "fact_start",
+    "fact_end",
+    "fact_confidence",
+    "fact_op",
+    "fact_closed_by",
 )
 """The columns that a fact is made of."""
 _PREFIX = 2
@@ -174,7 +185,8 @@ _PREFIX = 2
 
 def read_fact(view: FactView, version: int, id: str | None = None) -> Fact:
     """Return one version; ``id``: its id if the caller knows it. Cost: about 7 us."""
-    data, at = view.data, view.data("op_recorded_at")
+    data = view.data
+    at = view.data("op_recorded_at")
     key, subject, kind, number, predicate, zone, start, end, confidence, op, closed = (
         data(name)[version] for name in _READ
     )
@@ -209,9 +221,14 @@ def read_facts(view: FactView, versions: Sequence[int]) -> list[Fact]:
     numbers, confidence, data, ends = gather_facts(
         np.array(versions, np.int64), view.tables.gathered, view.op, ENTITY, _PREFIX
     )
-    n, strings = len(versions), split_strings(data.tobytes(), ends.tolist())
-    subjects, objects, cited = strings[n : 2 * n], strings[2 * n : 3 * n], iter(strings[3 * n :])
-    label, at, lists = view.columns.known_label, view.data("op_recorded_at"), numbers.tolist()
+    n = len(versions)
+    strings = split_strings(data.tobytes(), ends.tolist())
+    subjects = strings[n : 2 * n]
+    objects = strings[2 * n : 3 * n]
+    cited = iter(strings[3 * n :])
+    label = view.columns.known_label
+    at = view.data("op_recorded_at")
+    lists = numbers.tolist()
     if view.may_rename:  # else the first names hold
         named = [
             number if kind == ENTITY else subject
@@ -220,7 +237,8 @@ def read_facts(view: FactView, versions: Sequence[int]) -> list[Fact]:
         view.read_names([*lists[SUBJECT], *named])
         subjects = list(map(view.entity_name, lists[SUBJECT]))
         objects = list(map(view.entity_name, named))
-    found, names = [], zip(strings[:n], subjects, objects, strict=True)
+    found = []
+    names = zip(strings[:n], subjects, objects, strict=True)
     rows = zip(versions, names, confidence.tolist(), zip(*lists, strict=True), strict=True)
     for version, (id, subject, name), sure, row in rows:
         _, kind, number, predicate, zone, start, end, recorded, closed, count = row
@@ -300,7 +318,8 @@ def read_conflict(view: FactView, version: int, other: int) -> Conflict:
 
 
 def _memory_ids(view: FactView, memories: list[int]) -> tuple[str, ...]:
-    ids, dictionary = view.data("id"), view.columns.dictionary["ids"]
+    ids = view.data("id")
+    dictionary = view.columns.dictionary["ids"]
     if len(memories) <= FEW:
         return tuple(dictionary.string(ids[memory]) for memory in memories)
     return tuple(dictionary.strings([ids[memory] for memory in memories]))

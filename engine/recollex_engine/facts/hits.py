@@ -50,7 +50,8 @@ def read_hits(view: FactView, found: Iterable[Found]) -> list[Hit[Any]]:
 
 def _read(view: FactView, found: Found) -> Hit[Any]:
     item: Fact | Event | Episode | Entity | None
-    data, number = view.data, found.number
+    data = view.data
+    number = found.number
     if found.kind == "fact":
         item = fact = read_fact(view, number)
         valid = data("fact_start")[number], data("fact_end")[number]

@@ -104,7 +104,8 @@ def document_nodes(view: FactView) -> list[DocumentNode]:
     """
     hashes: dict[str, dict[str, None]] = {}
     facts: dict[str, dict[str, None]] = {}
-    sources, ids = view.data("fact_source"), view.data("fact_id")
+    sources = view.data("fact_source")
+    ids = view.data("fact_id")
     for version in view.all().tolist():
         label = sources[version]
         if label != NONE:

@@ -142,7 +142,8 @@ class SurfaceArms:
                 known.clear()  # of fewer surfaces
                 known[key] = admitted
         self._admitted: _Admitted = admitted
-        self.allowed, self.population = admitted.allowed, admitted.population
+        self.allowed = admitted.allowed
+        self.population = admitted.population
 
     def _admitted_by(self, allowed: Mask) -> _Admitted:
         """Return what a mask admits."""
@@ -153,13 +154,17 @@ class SurfaceArms:
 
     def _index(self) -> _Index:
         """Return the words of the surfaces, made once for what a view admits."""
-        admitted, surfaces, rows = self._admitted, self.surfaces, self.rows
+        admitted = self._admitted
+        surfaces = self.surfaces
+        rows = self.rows
         if admitted.index is None:
             words = surfaces.words(rows)
             chains = words.chains
             forward = (
-                *(surfaces.array("words"), surfaces.first_row(rows)),
-                *(surfaces.array("term_offset"), surfaces.array("term")),
+                surfaces.array("words"),
+                surfaces.first_row(rows),
+                surfaces.array("term_offset"),
+                surfaces.array("term"),
             )
             texts = places((chains.head, chains.postings, chains.counts, *forward))
             admitted.index = _Index(words.lists, texts, forward, words.end, chains, words)
@@ -218,7 +223,8 @@ class SurfaceArms:
 
     def shown(self, row: int) -> tuple[str, int] | None:
         """Return kind and number of a surface's version, None if the cut does not show it."""
-        view, version = self.view, int(self.version[row])
+        view = self.view
+        version = int(self.version[row])
         if SURFACE_KINDS[self.kind[row]] == "fact":
             return ("fact", version) if view.is_visible(version) else None
         if SURFACE_KINDS[self.kind[row]] == "entity":
@@ -236,18 +242,29 @@ class SurfaceArms:
         idf of what it says together with the condition that they meet. df counts those of them that
         hold the word; N counts all that are allowed.
         """
-        rows, population, index = self.rows, self.population, self._index()
+        rows = self.rows
+        population = self.population
+        index = self._index()
         allowed, every = (self.allowed, population == rows) if among is None else (among, False)
         terms = self.view.columns.dictionary["surface_terms"].get_many(self.asked.terms)
         if not len(terms) or not population:
             return SurfaceBm25(ArmList.empty(), index.forward)
-        fixed, per_word = K1 * (1 - B), K1 * B / self._admitted.mean
-        best, own = np.empty(budget, np.uint32), np.empty(budget, np.uint32)
+        fixed = K1 * (1 - B)
+        per_word = K1 * B / self._admitted.mean
+        best = np.empty(budget, np.uint32)
+        own = np.empty(budget, np.uint32)
         weighed = np.empty(budget + max(rows - index.end, 0), np.float32)
-        known, idf = np.empty(len(terms), np.uint32), np.empty(len(terms), np.float32)
+        known = np.empty(len(terms), np.uint32)
+        idf = np.empty(len(terms), np.float32)
         found, met, most, _ = search_words(
-            *(index.lists, (terms, UNBOUNDED, NO_SHARES), index.places, fixed, per_word),
-            *(allowed, every, population),
+            index.lists,
+            (terms, UNBOUNDED, NO_SHARES),
+            index.places,
+            fixed,
+            per_word,
+            allowed,
+            every,
+            population,
             _scratch.take(rows),
             best,
             weighed,

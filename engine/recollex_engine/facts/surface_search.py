@@ -125,7 +125,8 @@ class _Search(SurfaceArms):
 
     def _names(self, row: int) -> set[str]:
         """Return the terms of the names of the entities of a surface's version."""
-        view, version = self.view, int(self.version[row])
+        view = self.view
+        version = int(self.version[row])
         data = view.data
         if SURFACE_KINDS[self.kind[row]] == "fact":
             entities = [data("fact_subject")[version]]
@@ -142,13 +143,12 @@ class _Search(SurfaceArms):
     def _scores(
         self, rows: npt.NDArray[np.uint32], bm25: npt.NDArray[np.float32], scale: float
     ) -> npt.NDArray[np.float64]:
-        weights, limits = _WEIGHTS, self.asked.thresholds
+        weights = _WEIGHTS
+        limits = self.asked.thresholds
         scores = weights.keyword * scale * bm25.astype(np.float64)
         if self.asked.vector is not None and len(rows):
-            own, first = (
-                self.surfaces.with_vectors(self.rows),
-                self.surfaces.first_vector(self.rows),
-            )
+            own = self.surfaces.with_vectors(self.rows)
+            first = self.surfaces.first_vector(self.rows)
             found, _, cosines = best_of_rows(
                 self.surfaces.vectors(len(own), self.view.columns.dimension),
                 first[rows][first[rows + 1] > first[rows]],
@@ -173,7 +173,8 @@ class _Search(SurfaceArms):
         self, rows: npt.NDArray[np.uint32], of: Callable[[str, int], float], timeless: float
     ) -> npt.NDArray[np.float64]:
         """Return ``of(table, version)`` of each row; ``timeless`` of an entity."""
-        kinds, versions = self.kind[rows].tolist(), self.version[rows].tolist()
+        kinds = self.kind[rows].tolist()
+        versions = self.version[rows].tolist()
         names = [SURFACE_KINDS[kind] for kind in kinds]
         return np.array(
             [
@@ -184,7 +185,8 @@ class _Search(SurfaceArms):
 
     def _ages(self, rows: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
         """Return how old each surface's version is in the cut, in microseconds."""
-        view, data = self.view, self.view.data
+        view = self.view
+        data = self.view.data
         starts = {"fact": "fact_start", "event": "span_start"}
         now = data("op_recorded_at")[view.op - 1] if view.world is None else view.world
 

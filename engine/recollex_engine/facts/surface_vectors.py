@@ -33,7 +33,9 @@ class SurfaceVectors:
         kind: int | None = None,
         every: bool | None = None,
     ) -> None:
-        self._surfaces, self._held, self._allowed = surfaces, held, allowed
+        self._surfaces = surfaces
+        self._held = held
+        self._allowed = allowed
         self._of = of = surfaces.with_vectors(held) if held else np.empty(0, np.uint32)
         self._cascade: tuple[Callable[..., Any], tuple[object, ...]] | None = None
         if not len(of):
@@ -45,7 +47,8 @@ class SurfaceVectors:
             return
         coded = vectors, codes[0], codes[1]
         if kind is None:
-            signs, first = surfaces.one_bit(rows, dimension), surfaces.first_vector(held)
+            signs = surfaces.one_bit(rows, dimension)
+            first = surfaces.first_vector(held)
             self._cascade = cascade_top, (*coded, signs, 0, rows, of, first, allowed)
         else:
             places, own, signs = surfaces.of_kind(kind, rows, dimension)
@@ -59,7 +62,9 @@ class SurfaceVectors:
 
         They reach a cosine of ``floor``; ``budget`` of them at most. exact: compare every vector.
         """
-        rows, of, allowed = len(self._of), self._of, self._allowed
+        rows = len(self._of)
+        of = self._of
+        allowed = self._allowed
         if not rows:
             return ArmList.empty()
         if rows < SCANNED_FROM:

@@ -21,17 +21,19 @@ def copied_transactions(
     latest: a recorded time; transactions with a later one get this time, a microsecond more for
     each, so that their order stays. Cost: 20 us for an operation.
     """
-    chain, at = START.chain, START.recorded_at
+    chain = START.chain
+    at = START.recorded_at
     for records, _ in follower.read_records():
         said = records[0].recorded_at
         at = said if latest is None or said <= latest else max(latest, at + 1)
         lines = []
         for given in records:
             record = given._replace(recorded_at=at)
-            stored, is_stub = follower.payload_of(given), given.erased is not None
+            stored = follower.payload_of(given)
+            is_stub = given.erased is not None
             if cipher is not None and stored is not None:
                 stored = seal_payload(
-                    *(cipher, record.op, record.recorded_at, record.kind, stored), left=is_stub
+                    cipher, record.op, record.recorded_at, record.kind, stored, left=is_stub
                 )
             salt = None if is_stub else os.urandom(SALT_BYTES)
             copied = record._replace(salt=salt, payload=stored)

@@ -129,7 +129,8 @@ class LogFile:
 
     def line_number(self, offset: int) -> int:
         """Return the 1-based number of the line at ``offset``. Cost: reading the file up to it."""
-        lines, at = 1, 0
+        lines = 1
+        at = 0
         while at < offset:
             chunk = self.read(at, min(1 << 20, offset - at))
             if not chunk:
@@ -142,7 +143,9 @@ class LogFile:
         """Close the descriptor; the second call does nothing."""
         if self._gzip is not None:
             self._gzip.close()
-        fd, self._fd = self._fd, -1  # first: never closed twice, when it may be another file's
+        # first: never closed twice, when it may be another file's
+        fd = self._fd
+        self._fd = -1
         if fd >= 0:
             os.close(fd)
 
@@ -172,7 +175,8 @@ def compress_file(folder: Path, file: int) -> None:
 
     Equal input gives equal output bytes. Raises `StoreFullError`; the plain file stays then.
     """
-    plain, compressed = plain_path(folder, file), compressed_path(folder, file)
+    plain = plain_path(folder, file)
+    compressed = compressed_path(folder, file)
     try:
         with plain.open("rb") as source, Replacement(compressed) as sink:
             # Not a `GzipFile`: after a failed first write the garbage collector closes it, and it
@@ -195,7 +199,8 @@ def restore_file(folder: Path, file: int, size: int) -> None:
 
     Does nothing to a plain file. Raises `StoreFullError`; the compressed file stays then.
     """
-    plain, compressed = plain_path(folder, file), compressed_path(folder, file)
+    plain = plain_path(folder, file)
+    compressed = compressed_path(folder, file)
     if plain.exists():
         return
     source = LogFile(folder, file)

@@ -186,7 +186,9 @@ def encode_transaction(
     operations. The function is pure. Cost: about 3 us an operation of 500 bytes.
     """
     sha256 = hashlib.sha256
-    chain, op, lines = before.chain, before.op, []
+    chain = before.chain
+    op = before.op
+    lines = []
     last = before.op + len(operations)
     at = b"%d" % recorded_at
     for kind_text, payload in operations:

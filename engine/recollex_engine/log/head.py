@@ -122,7 +122,9 @@ class HeadFile:
                 write_at(fd, _encode(head), self._next * SLOT_BYTES, self.path)
         except OSError:
             return
-        self._written, self._next, self._is_durable = head, 1 - self._next, False
+        self._written = head
+        self._next = 1 - self._next
+        self._is_durable = False
 
     def sync(self) -> None:
         """Return once the last written head is on the disk."""
@@ -134,7 +136,8 @@ class HeadFile:
 
     def close(self) -> None:
         """Close the file; the next write opens it again."""
-        file, self._file = self._file, None
+        file = self._file
+        self._file = None
         if file is not None:
             file.close()
 

@@ -203,7 +203,8 @@ class LogFollower:
                         self.position.file, line_at, record.op, record.recorded_at, record.chain
                     )
                     yield pending, first_at
-                    pending, first_at = [], line_at
+                    pending = []
+                    first_at = line_at
         if (rest or pending) and sealed:
             self._corrupt(first_at, "a whole transaction at the end of a sealed file", "a part")
 
@@ -341,7 +342,8 @@ def mentions(folder: Path, words: Sequence[bytes], start: Position = START) -> b
     for number in file_numbers(folder):
         if number < start.file:
             continue
-        file, rest = LogFile(folder, number), b""
+        file = LogFile(folder, number)
+        rest = b""
         try:
             while chunk := file.read(at, _LARGEST_READ):
                 held = rest + chunk

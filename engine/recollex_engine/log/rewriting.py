@@ -81,7 +81,8 @@ def _rewrite_file(folder: Path, number: int, end: Position, left: Left) -> int:
                 held += len(part)
                 if held >= _CHUNK:
                     sink.write(b"".join(parts))
-                    parts, held = [], 0
+                    parts = []
+                    held = 0
             sink.write(b"".join(parts))
             sink.sync()
             sink.take_place()

@@ -53,7 +53,8 @@ def position_before_op(folder: Path, op: int) -> Position:
     try:
         width = NEAR
         while (found := _boundary(file, low, low.offset + width)) is not None and found.op < op:
-            low, width = found, 2 * width
+            low = found
+            width = 2 * width
         while width > NEAR:
             width //= 2
             found = _boundary(file, low, low.offset + width)
@@ -69,7 +70,9 @@ def _boundary(file: LogFile, before: Position, offset: int) -> Position | None:
 
     before: an earlier position in the file.
     """
-    rest, at, line_at = b"", offset, None
+    rest = b""
+    at = offset
+    line_at = None
     while chunk := file.read(at, NEAR):
         at += len(chunk)
         lines = (rest + chunk).split(b"\n")

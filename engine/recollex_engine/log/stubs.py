@@ -46,7 +46,8 @@ def read_stubs(
     digest of the stubs before it; payloads are decrypted. Cost: 0.1 ms a megabyte where the log has
     no stub; otherwise that of reading it.
     """
-    digest, last = StubDigest(), None
+    digest = StubDigest()
+    last = None
     before = digest.said
     if not mentions(folder, [b'"commitment":"']):
         return digest, last, before

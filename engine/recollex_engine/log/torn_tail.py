@@ -49,7 +49,8 @@ def cut_after(folder: Path, end: Position) -> Path | None:
 
 
 def _set_aside(folder: Path, end: Position, later: list[int]) -> Path | None:
-    kept, times = folder / f"torn-{end.op}.jsonl", 1
+    kept = folder / f"torn-{end.op}.jsonl"
+    times = 1
     while kept.exists():
         times += 1
         kept = folder / f"torn-{end.op}-{times}.jsonl"
@@ -57,7 +58,8 @@ def _set_aside(folder: Path, end: Position, later: list[int]) -> Path | None:
     try:
         with Replacement(kept) as sink:
             for number in (end.file, *later):
-                file, at = LogFile(folder, number), end.offset if number == end.file else 0
+                file = LogFile(folder, number)
+                at = end.offset if number == end.file else 0
                 try:
                     while chunk := file.read(at, _CHUNK):
                         empty = empty and not chunk.strip(b"\0")

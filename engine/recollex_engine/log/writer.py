@@ -159,7 +159,8 @@ class LogWriter:
                 operations = seal_operations(self._cipher, before.op, recorded_at, operations)
             lines, chain = encode_transaction(before, recorded_at, operations, salts)
             file = self._opened()
-            op, offset = before.op + len(operations), before.offset + len(lines)
+            op = before.op + len(operations)
+            offset = before.offset + len(lines)
             after = Position(before.file, offset, op, recorded_at, chain)
             self._torn = True
             try:
@@ -240,7 +241,8 @@ class LogWriter:
                 else:
                     self._sealing = False
                 raise
-            self._file, self._position = opened, after
+            self._file = opened
+            self._position = after
             self._sealing = False
             file.close()
             return True
@@ -364,7 +366,8 @@ class LogWriter:
             return self._file
 
     def _close_file(self) -> None:
-        file, self._file = self._file, None
+        file = self._file
+        self._file = None
         if file is not None:
             file.close()
 

@@ -91,7 +91,8 @@ def read_bert(folder: Path) -> Bert:
     config = _Config(folder)
     parts = _Tensors(folder)
     size = config.size
-    tensor, linear = parts.tensor, parts.linear
+    tensor = parts.tensor
+    linear = parts.linear
 
     def norm(name: str) -> Norm:
         scale, shift = (tensor(f"{name}.{part}", size) for part in ("weight", "bias"))
@@ -209,7 +210,8 @@ class _Config:
         return value
 
     def _only(self, key: str, accepted: str, default: str) -> None:
-        value, folder = self.values.get(key, default), self.path.parent
+        value = self.values.get(key, default)
+        folder = self.path.parent
         if value != accepted:
             raise ModelError(
                 f"{self.path}: {key} is {value!r}, only {accepted!r} is built: choose a model of "

@@ -233,7 +233,8 @@ def _write(weights: Weights, work: Path, precision: GraphPrecision) -> None:
     tokenizer = _tokenizer(weights.folder)
     private_files.write(work / "tokenizer.json", tokenizer.encode())
     private_files.write(work / "model.onnx", _graph(weights, tokenizer, precision))
-    name, identity = description.name, _identity(weights)
+    name = description.name
+    identity = _identity(weights)
     record: dict[str, Any] = {
         "fingerprint": f"{name}@{identity}-{precision}-v{VERSIONS[precision]}",
         "weights_sha256": weights.sha256,
@@ -297,7 +298,8 @@ def _graph(weights: Weights, tokenizer: str, precision: GraphPrecision) -> bytes
             return float_score_graph(classifier, half=precision == "fp16")
         spreads = _spreads(bert, float_score_graph(classifier, taps=True), words)
         return int8_score_graph(classifier, spreads, not saturates())
-    pooling, normalise = weights.description.pooling, weights.description.normalise
+    pooling = weights.description.pooling
+    normalise = weights.description.normalise
     if precision != "int8":
         return float_graph(bert, pooling, normalise, half=precision == "fp16")
     tapped = float_graph(bert, "mean", False, taps=True)

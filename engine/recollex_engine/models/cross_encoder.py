@@ -148,7 +148,8 @@ class CrossEncoder:
             self._known.put(query, asked, scored)
             for n, score in zip(fresh, scored, strict=True):
                 found[n] = score
-        scores, truncated = np.empty(len(texts), dtype=np.float64), 0
+        scores = np.empty(len(texts), dtype=np.float64)
+        truncated = 0
         for rows, each in zip(places.values(), found, strict=True):
             assert each is not None
             scores[rows] = each[0]
@@ -197,7 +198,9 @@ class CrossEncoder:
         ids, types, mask = (np.zeros((len(pairs), length), dtype=np.int64) for _ in range(3))
         for n, pair in enumerate(pairs):
             used = len(pair.ids)
-            ids[n, :used], types[n, pair.second : used], mask[n, :used] = pair.ids, 1, 1
+            ids[n, :used] = pair.ids
+            types[n, pair.second : used] = 1
+            mask[n, :used] = 1
         fed = dict(zip(_INPUTS, (ids, types, mask), strict=True))
         return {name: fed[name] for name in self._inputs if name in fed}
 

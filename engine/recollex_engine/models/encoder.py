@@ -223,7 +223,8 @@ class Encoder:
     ) -> Generator[tuple[list[int], Vector, Any], None, None]:
         """Yield for each text its places, its vector and its encoding by the tokenizer."""
         prefix = self._description.passage_prefix
-        passages, rows = [prefix + text for text in places], list(places.values())
+        passages = [prefix + text for text in places]
+        rows = list(places.values())
         if self._size > 1:  # texts of similar length together
             encodings = self._encode_all(passages)
             for batch in batches_of([len(each.ids) for each in encodings], self._size):
@@ -264,7 +265,8 @@ class Encoder:
         length = len(encodings[-1].ids)
         ids, mask = (np.zeros((len(encodings), length), dtype=np.int64) for _ in range(2))
         for n, encoding in enumerate(encodings):
-            ids[n, : len(encoding.ids)], mask[n, : len(encoding.ids)] = encoding.ids, 1
+            ids[n, : len(encoding.ids)] = encoding.ids
+            mask[n, : len(encoding.ids)] = 1
         inputs = {"input_ids": ids, "attention_mask": mask}
         vectors: Vector = self._session.run(None, inputs)[0]
         return vectors

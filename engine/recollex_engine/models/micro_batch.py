@@ -136,5 +136,6 @@ class MicroBatch(Generic[Item, Result]):
             for call in batch:
                 call.results = results[at : at + len(call.items)]
                 at += len(call.items)
-                call.error, call.done = error, True
+                call.error = error
+                call.done = True
             self._hand_on()

@@ -194,7 +194,8 @@ class _FloatBuilder:
         return self.op("Squeeze", score, self.axes(1))
 
     def norm(self, x: str, part: Norm) -> str:
-        scale, shift = self.constant(part.scale), self.constant(part.shift)
+        scale = self.constant(part.scale)
+        shift = self.constant(part.shift)
         return self.op("LayerNormalization", x, scale, shift, axis=-1, epsilon=part.epsilon)
 
     def encode(
@@ -294,7 +295,8 @@ class _HalfBuilder(_FloatBuilder):
         dimension = len(layer.attention_output.weight)
         scales = np.ones(3 * dimension, np.float32)
         scales[:dimension] = np.sqrt(dimension // heads)
-        weight, bias = self.constant(part.weight * scales), self.constant(part.bias * scales)
+        weight = self.constant(part.weight * scales)
+        bias = self.constant(part.bias * scales)
         return self.op("Attention", x, weight, bias, mask or "", domain=_RUNTIME, num_heads=heads)
 
     def joined(
@@ -356,7 +358,8 @@ class _Int8Builder(_FloatBuilder):
         lifted = self.op("Add", x, self.constant(_GELU_LIFT))
         most = self.op("ReduceMax", lifted, self.axes(2), keepdims=1)
         step = self.op("Mul", most, self.constant(np.float32(1 / 255)))
-        one, zero = self.constant(np.float32(1)), self.constant(np.uint8(0))
+        one = self.constant(np.float32(1))
+        zero = self.constant(np.uint8(0))
         quantised = self.op("QuantizeLinear", self.op("Div", lifted, step), one, zero)
         product = self.op("Mul", self.product(quantised, one, zero, columns, scales, None), step)
         lift = _GELU_LIFT * (columns.sum(axis=0, dtype=np.int64) * scales)

@@ -94,7 +94,8 @@ class PairTokenizer:
         first, second = (self._plain([text])[0] for text in ("a b", "b"))
         if first is None or second is None or len(whole.ids) != len(first) + len(second) + 3:
             return None
-        start, stop = whole.ids[0], whole.ids[-1]
+        start = whole.ids[0]
+        stop = whole.ids[-1]
         made = [start, *first, stop, *second, stop]
         types = [0] * (len(first) + 2) + [1] * (len(second) + 1)
         return (start, stop) if whole.ids == made and whole.type_ids == types else None
@@ -254,7 +255,8 @@ def truncated_sizes(
     halved = short + long > room
     short = np.where(halved, room // 2, short)
     long = np.where(halved, room // 2 + room % 2, long)
-    whole, swapped = firsts + second <= room, firsts > second
+    whole = firsts + second <= room
+    swapped = firsts > second
     first_kept = np.where(swapped, long, short)
     second_kept = np.where(swapped, short, long)
     return np.where(whole, firsts, first_kept), np.where(whole, second, second_kept)

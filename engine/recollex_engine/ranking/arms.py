@@ -23,7 +23,8 @@ from recollex_kernels.words.phrases import documents_holding
 
 Mask: TypeAlias = npt.NDArray[np.uint8]
 """uint8[memories]: 1 for each memory that may be returned."""
-K1, B = 0.9, 0.4
+K1 = 0.9
+B = 0.4
 """BM25's saturation and length normalisation: the usual choice for short texts (Anserini)."""
 UNBOUNDED = np.empty(0, np.float32)
 """No term has a greatest idf."""
@@ -137,7 +138,8 @@ class Words:
     @classmethod
     def none(cls, population: int = 0) -> "Words":
         """Return the result of a question without words."""
-        nothing, terms = np.empty(0, np.float32), np.empty(0, np.uint32)
+        nothing = np.empty(0, np.float32)
+        terms = np.empty(0, np.uint32)
         return cls(ArmList.empty(), terms, nothing, 0.0, 0.0, 0.0, 0.0, nothing, population)
 
 
@@ -169,15 +171,19 @@ def keyword(
 
     terms: those of the question, each once, NONE for a word that no memory of the agent holds.
     """
-    memories, words = view.memories, len(terms)
+    memories = view.memories
+    words = len(terms)
     population = int(np.count_nonzero(allowed)) if narrowed else memories
     if not words or not memories:
         return Words.none(population)
     mean = view.total_length / memories or 1.0
-    fixed, per_word = k1 * (1 - b), k1 * b / mean
+    fixed = k1 * (1 - b)
+    per_word = k1 * b / mean
     tail = memories - view.indexed_memories
-    best, scores = np.empty(budget, _U32), np.empty(budget + tail, _F32)
-    known, idf = np.empty(words, _U32), np.empty(words, _F32)
+    best = np.empty(budget, _U32)
+    scores = np.empty(budget + tail, _F32)
+    known = np.empty(words, _U32)
+    idf = np.empty(words, _F32)
     rows = best if view.rows == memories else np.empty(budget, _U32)
     found, met, most, unknown = search_words(
         view.posting_lists,
@@ -197,16 +203,21 @@ def keyword(
     )
     of_tail = scores[budget:] if tail else _NO_TAIL
     if found < len(scores):
-        best, scores, rows = best[:found], scores[:found], rows[:found]
+        best = best[:found]
+        scores = scores[:found]
+        rows = rows[:found]
     if met < words:
-        known, idf = known[:met], idf[:met]
+        known = known[:met]
+        idf = idf[:met]
     found_list = ArmList(best, scores, rows)
     return Words(found_list, known, idf, fixed, per_word, most, unknown, of_tail, population)
 
 
 _scratch = WordScratch()
 _NO_TAIL = np.empty(0, np.float32)
-_U32, _F32 = np.dtype(np.uint32), np.dtype(np.float32)  # np.empty takes half as long with a dtype
+# np.empty takes half as long with a dtype
+_U32 = np.dtype(np.uint32)
+_F32 = np.dtype(np.float32)
 
 
 def semantic(
@@ -235,13 +246,18 @@ def semantic(
     # a walk makes walk_width / admitted hops; a scan would compare admitted * rows rows
     if admitted * admitted * view.rows < COMPARED * graphs[0].walk_width(admitted, budget):
         return compare(view, 0, view.rows, query, allowed, floor, budget)
-    parts, proposed, covered = [], [], 0
+    parts = []
+    proposed = []
+    covered = 0
     wanted = max(PROPOSED, PROPOSED_EACH * budget)
     for graph in graphs:
         if graph.first_row > covered:
             parts.append(compare(view, covered, graph.first_row, query, allowed, floor, budget))
         near = graph.search(
-            *(view.coded, allowed, query, wanted),
+            view.coded,
+            allowed,
+            query,
+            wanted,
             budget=budget,
             share=admitted,
             graphs=len(graphs),
@@ -346,7 +362,9 @@ def _merge(parts: list[ArmList], budget: int) -> ArmList:
     scores = np.concatenate([part.scores for part in parts])
     rows = np.concatenate([part.rows for part in parts])
     order = np.lexsort((rows, memories, -scores))
-    memories, scores, rows = memories[order], scores[order], rows[order]
+    memories = memories[order]
+    scores = scores[order]
+    rows = rows[order]
     _, first = np.unique(memories, return_index=True)
     first.sort()
     first = first[:budget]

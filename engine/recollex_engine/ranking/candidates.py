@@ -102,7 +102,8 @@ class Candidates:
         places = self.memories.astype(np.int64)
         first_row = view.buffer("first_row")
         several = first_row[places + 1] - first_row[places] > 1
-        data, offsets = view.buffer("text").data, view.buffer("text_offset")
+        data = view.buffer("text").data
+        offsets = view.buffer("text_offset")
         texts = [
             str(data[first:end], "utf-8", "replace")
             for first, end in zip(
@@ -110,8 +111,10 @@ class Candidates:
             )
         ]
         for place in np.flatnonzero(several).tolist():
-            row, memory = int(self.rows[place]), int(places[place])
-            start, end = view.buffer("passage_start")[row], view.buffer("passage_end")[row]
+            row = int(self.rows[place])
+            memory = int(places[place])
+            start = view.buffer("passage_start")[row]
+            end = view.buffer("passage_end")[row]
             whole = texts[place]
             speaker = view.columns.label(int(view.buffer("speaker")[memory]))
             spoken = start > 0 and is_spoken(whole, speaker)

@@ -15,7 +15,8 @@ def raise_cited(fused: Fused, cited: Cited, weight: float) -> Fused:
     Ties: as they stood. Cost: 20 us.
     """
     order = np.argsort(cited[0])
-    memories, shares = cited[0][order], cited[1][order]
+    memories = cited[0][order]
+    shares = cited[1][order]
     places = np.minimum(np.searchsorted(memories, fused.memories), len(memories) - 1)
     added = np.where(memories[places] == fused.memories, shares[places], np.float32(0))
     scores = fused.scores + weight * added.astype(np.float64)

@@ -187,7 +187,8 @@ class Contextual:
             lists.append(cited[0])
         if not lists:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
-        view, found = evidence.view, evidence.found
+        view = evidence.view
+        found = evidence.found
         near = evidence.lists.get("semantic", _NOTHING)
         weights = self._weights(evidence)
         met = view.columns.speakers.by_name(view.of_memories("speaker"), evidence.cues.words)
@@ -313,7 +314,9 @@ class _Parts(Mapping[str, npt.NDArray[np.float64]]):
 
 def _asked(evidence: Evidence, named: npt.NDArray[np.uint32], apart: Strangers) -> Question:
     """Return what b and c of any memory are computed from, whichever arm brought it."""
-    view, limits, words = evidence.view, evidence.thresholds, evidence.words
+    view = evidence.view
+    limits = evidence.thresholds
+    words = evidence.words
     best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
     said = words if words is not None and best > 0 else _NO_WORDS
     scale = 1 / math.sqrt(best * said.most) if best > 0 else 0.0
@@ -321,8 +324,13 @@ def _asked(evidence: Evidence, named: npt.NDArray[np.uint32], apart: Strangers) 
         scale *= word_certainty(view, said, evidence.analyzer)
     return (
         (
-            *(view.posting_lists, said.tail, *view.own_words),
-            *(said.fixed, said.per_word, said.terms, said.idf),
+            view.posting_lists,
+            said.tail,
+            *view.own_words,
+            said.fixed,
+            said.per_word,
+            said.terms,
+            said.idf,
         ),
         scale,
         view.vectors,

@@ -116,7 +116,8 @@ class Diversity:
         whole = np.arange(len(candidates))
         if self.only_folds:
             return fold(candidates.view, candidates.memories) or Diversified(whole, {})
-        vectors, rows = candidates.view.vectors, candidates.rows
+        vectors = candidates.view.vectors
+        rows = candidates.rows
         similarities = gram(vectors, rows) if paired else _NONE
         into: list[int] = []
         kept = whole
@@ -231,7 +232,8 @@ class _Said:
 
     def raw(self, place: int) -> bytes:
         """Return the text in UTF-8."""
-        offsets, memory = self._offsets, self._memories[place]
+        offsets = self._offsets
+        memory = self._memories[place]
         return self._bytes[offsets.item(memory) : offsets.item(memory + 1)].tobytes()
 
     def words(self, place: int) -> str:
@@ -242,7 +244,8 @@ class _Said:
     def particulars(self, place: int) -> tuple[object, ...]:
         """Return the speaker, the network, the entities, and what `particulars` finds."""
         if place not in self._particulars:
-            view, memory = self._view, self._memories[place]
+            view = self._view
+            memory = self._memories[place]
             first, end = view.buffer("mention_offset")[memory : memory + 2].tolist()
             self._particulars[place] = (
                 int(view.buffer("speaker")[memory]),

@@ -42,6 +42,7 @@ def explanations(ranking: Ranking, several: Sequence[bool], explain: bool) -> li
             for name, ranks in ranking.ranks.items()
             if explain and (rank := ranks.item(place))
         }
-        parts, folded = ranking.parts.get(memory, {}), ranking.collapsed.get(memory, ())
+        parts = ranking.parts.get(memory, {})
+        folded = ranking.collapsed.get(memory, ())
         found.append(Explanation(score, best, scores, parts, folded))
     return found

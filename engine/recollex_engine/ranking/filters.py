@@ -47,7 +47,8 @@ def passing(view: View, wanted: Filter, mask: Mask) -> Mask:
         trusted = sum(1 << level for level in range(wanted.trust, FULL + 1))
         mask_networks(view.of_memories("trust"), trusted, mask)
     if (event := bounds(wanted.event)) is not None:
-        start, stop = view.of_memories("event_start"), view.of_memories("event_end")
+        start = view.of_memories("event_start")
+        stop = view.of_memories("event_end")
         mask = view.columns.event_times.overlapping(start, stop, *event, mask)
     if (moment := wanted.ends_after) is not None:
         mask &= view.of_memories("valid_end") > moment
@@ -72,7 +73,8 @@ def passing(view: View, wanted: Filter, mask: Mask) -> Mask:
 
 def _recorded(view: View, since: int, until: int) -> tuple[int, int]:
     """Return [first, end): the memories that were recorded at times in [since, until)."""
-    times, counts = view.buffer("op_recorded_at")[: view.op], view.buffer("op_memories")
+    times = view.buffer("op_recorded_at")[: view.op]
+    counts = view.buffer("op_memories")
     first, end = (int(np.searchsorted(times, moment)) for moment in (since, until))
     return (int(counts[first - 1]) if first else 0), (int(counts[end - 1]) if end else 0)
 
@@ -116,7 +118,8 @@ def _mask_entities(view: View, names: Sequence[str], mask: Mask) -> Mask:
 
     Entities that were merged up to the view's operation count as one.
     """
-    head, previous = view.entity_head, view.buffer("mention_previous")
+    head = view.entity_head
+    previous = view.buffer("mention_previous")
     for name in names:
         entity = view.columns.entity(name, view.op)
         found = np.zeros_like(mask)

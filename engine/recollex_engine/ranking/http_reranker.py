@@ -128,7 +128,8 @@ class HttpReranker:
                     self.name, f"cannot ask {self._where}: {type(error).__name__}: {error}"
                 ) from error
             except (OSError, http.client.HTTPException) as error:
-                failure, asked = f"{type(error).__name__}: {error}", 0.0
+                failure = f"{type(error).__name__}: {error}"
+                asked = 0.0
             else:
                 if status == 200:
                     return answer
@@ -249,7 +250,8 @@ def _response(deadline: float, sock: socket.socket, **options: Any) -> http.clie
 
 def _received(response: http.client.HTTPResponse) -> bytes:
     """Return the body; raise if it is too long."""
-    parts, size = [], 0
+    parts = []
+    size = 0
     while not response.isclosed():  # after the last announced byte newer Pythons close it
         part = response.read1(1 << 16)
         if not part:

@@ -59,12 +59,14 @@ def with_further_passages(
     evidence = _lent(_evidence(view, rows, words, query, thresholds), owner)
     place_of = dict(zip(memories.tolist(), places, strict=True))
     order = np.lexsort((np.arange(len(rows)), -evidence))
-    used, cut = 0, dict(ranking.cut)
+    used = 0
+    cut = dict(ranking.cut)
     for at in order[~taken[order]].tolist():
         cost = int(tokens[at])
         if used + cost - GAP_TOKENS > left:
             continue
-        place, row = place_of[int(owner[at])], int(rows[at])
+        place = place_of[int(owner[at])]
+        row = int(rows[at])
         held = cut[place]
         cost += GAP_TOKENS * (1 - (row - 1 in held) - (row + 1 in held))
         if used + cost <= left:
@@ -82,7 +84,8 @@ def spans(view: View, rows: Iterable[int]) -> list[tuple[int, int]]:
     >>> spans(view, [2, 0]), spans(view, [1, 0])
     ([(0, 9), (20, 25)], [(0, 20)])
     """
-    start, end = view.buffer("passage_start"), view.buffer("passage_end")
+    start = view.buffer("passage_start")
+    end = view.buffer("passage_end")
     found: list[tuple[int, int]] = []
     for row in sorted(rows):
         if found and found[-1][1] == start.item(row):
@@ -134,8 +137,10 @@ def _evidence(
 
 def _bm25(view: View, rows: npt.NDArray[np.int64], words: Words) -> npt.NDArray[np.float64]:
     """Return BM25 of each row as a document of its own, by the idf and the norm of memories."""
-    offsets, terms = view.buffer("term_offset"), view.buffer("term")
-    first, end = offsets[rows].astype(np.int64), offsets[rows + 1].astype(np.int64)
+    offsets = view.buffer("term_offset")
+    terms = view.buffer("term")
+    first = offsets[rows].astype(np.int64)
+    end = offsets[rows + 1].astype(np.int64)
     counts = end - first
     # runs of rows follow each other in the flat array, so whole memories are read in one slice
     starts = np.flatnonzero(np.concatenate([[True], first[1:] != end[:-1]]))

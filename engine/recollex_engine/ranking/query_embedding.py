@@ -69,7 +69,8 @@ def embed_beside(
 
     ``latency``: the embedder's. If the model fails, the trace reports it and the vector is None.
     """
-    query, known = None, _once.get()
+    query = None
+    known = _once.get()
     if known is not None and text in known:
         return known[text], search()
     result = _submit(search) if latency.average > WORTH else search

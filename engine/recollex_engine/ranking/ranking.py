@@ -54,7 +54,8 @@ class Ranking:
     def kept(self, places: Sequence[int]) -> "Ranking":
         """Return the ranking of the memories at ``places``, which ascend."""
         cut = {new: self.cut[old] for new, old in enumerate(places) if old in self.cut}
-        memories, scores = self.memories[list(places)], self.scores[list(places)]
+        memories = self.memories[list(places)]
+        scores = self.scores[list(places)]
         return Ranking(memories, scores, self.lists, cut, self.collapsed, self.parts)
 
     @cached_property
@@ -77,7 +78,8 @@ class Ranking:
             return None
         best: tuple[int, bool, int] | None = None
         for name, ranks in self.ranks.items():
-            rank, rows = ranks.item(place), self.lists[name].rows
+            rank = ranks.item(place)
+            rows = self.lists[name].rows
             if rank and len(rows):
                 offer = (rank, name != "semantic", int(rows[rank - 1]))
                 best = offer if best is None else min(best, offer)

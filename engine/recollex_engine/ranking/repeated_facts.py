@@ -29,7 +29,8 @@ def lead_with_turns(evidence: Evidence, fused: Fused) -> Fused:
     sources = view.columns.fact_sources
     if not sources:
         return fused
-    memories, ids = fused.memories, view.buffer("id")
+    memories = fused.memories
+    ids = view.buffer("id")
     places = np.empty(len(memories), np.int64)
     count = after_sources(memories, FOLDED, sources.now, ids, places)
     if count == UNREAD:

@@ -111,7 +111,8 @@ class SelfAnchoring:
     def width_in(self, view: View) -> int:
         """Return the standard deviation for an agent's view, in microseconds."""
         if self.window_fraction is not None and view.memories:
-            said_at, order = view.buffer("said_at"), view.timeline.order
+            said_at = view.buffer("said_at")
+            order = view.timeline.order
             span = int(said_at[order[-1]]) - int(said_at[order[0]])
             if span > 0:
                 return max(1, round(self.window_fraction * span))

@@ -87,7 +87,8 @@ def word_certainty(view: View, words: Words, analyzer: Analyzer) -> float:
     if found > CERTAIN:
         return 1.0
     memory = int(words.ranked.memories[0])
-    rows, places = view.buffer("first_row"), view.buffer("term_offset")
+    rows = view.buffer("first_row")
+    places = view.buffer("term_offset")
     first, end = (int(places[int(rows[m])]) for m in (memory, memory + 1))
     held = set(view.buffer("term")[first:end].tolist()).intersection(words.terms.tolist())
     shared = set(view.columns.dictionary["terms"].strings(held))
@@ -100,7 +101,8 @@ def _names(view: View, memory: int, analyzer: Analyzer) -> set[str]:
     They are its entities, who said it, and the names in e-mail addresses of its text.
     """
     offsets = view.offsets("mention_offset")
-    first, end = int(offsets[memory]), int(offsets[memory + 1])
+    first = int(offsets[memory])
+    end = int(offsets[memory + 1])
     names = list(view.entity_names(view.buffer("mention_entity")[first:end].tolist()))
     said = view.columns.label(int(view.buffer("speaker")[memory]))
     start, stop = (int(place) for place in view.offsets("text_offset")[memory : memory + 2])

@@ -83,7 +83,8 @@ def _alike(view: View, words: Sequence[str]) -> list[Similar]:
             continue
         if spelled is None:
             spelled = view.columns.spellings.of(view.columns.dictionary["terms"])
-            found, likeness = np.empty(_COMPARED, np.uint32), np.empty(_COMPARED, np.float32)
+            found = np.empty(_COMPARED, np.uint32)
+            likeness = np.empty(_COMPARED, np.float32)
         written = np.frombuffer(word.encode(), np.uint8)
         if count := spelled_like(*spelled, written, LEAST, found, likeness):
             alike.append((found[:count].copy(), likeness[:count].copy()))

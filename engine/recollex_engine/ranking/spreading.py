@@ -131,9 +131,12 @@ def activate(
     """
     needed = len(known.memories) + 1
     stamps = _scratch.take(view.memories, view.entities, needed)
-    entities, weight, semantic = _NO_ENTITIES, _NO_WEIGHT, _NO_LINKS
+    entities = _NO_ENTITIES
+    weight = _NO_WEIGHT
+    semantic = _NO_LINKS
     if edges:
-        entities, semantic = view.mentions, view.semantic_links
+        entities = view.mentions
+        semantic = view.semantic_links
         weight = view.entity_weight if rare_entities else view.even_weight
     return spread(
         (seeds, activations),
@@ -152,7 +155,8 @@ def activate(
     )
 
 
-_NONE, _NOWHERE = np.empty(0, np.uint32), np.empty(0, np.uint64)
+_NONE = np.empty(0, np.uint32)
+_NOWHERE = np.empty(0, np.uint64)
 _NO_WEIGHT = np.empty(0, np.float32)
 _NO_ENTITIES: Mentions = (_NOWHERE, _NONE, _NONE, _NONE, _NONE)
 _NO_LINKS: Links = (_NOWHERE, _NONE, _NO_WEIGHT, _NONE, _NONE, _NONE)

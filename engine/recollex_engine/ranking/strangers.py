@@ -37,8 +37,10 @@ def strangers(view: View, met: Sequence[npt.NDArray[np.uint32]], weight: float) 
     """
     if not weight:
         return NO_STRANGERS
-    document, speaker = view.of_memories("document"), view.of_memories("speaker")
-    circles, end = view.columns.circles, view.memories
+    document = view.of_memories("document")
+    speaker = view.of_memories("speaker")
+    circles = view.columns.circles
+    end = view.memories
     if circles.are_one(document, speaker):
         return NO_STRANGERS
     forest = circles.forest(document, speaker)
@@ -52,7 +54,8 @@ def strangers(view: View, met: Sequence[npt.NDArray[np.uint32]], weight: float) 
     if not of_names:
         return NO_STRANGERS
     if len(of_names) == 1:
-        roots, less = of_names[0], _less(len(of_names[0]), weight)
+        roots = of_names[0]
+        less = _less(len(of_names[0]), weight)
     else:
         roots = set().union(*of_names)
         shares = [sum(root in of_name for of_name in of_names) / len(of_names) for root in roots]

@@ -47,7 +47,12 @@ def temporal(
     """
     inside, entries = _in_range(view, query, found, allowed, thresholds.temporal, budget)
     return _spread(
-        *(view, query, found, inside, entries, budget),
+        view,
+        query,
+        found,
+        inside,
+        entries,
+        budget,
         reach=0.5,
         decay=TEMPORAL_DECAY,
         min_cosine=thresholds.temporal,
@@ -71,7 +76,12 @@ def memora_temporal(
     """
     inside, entries = _in_range(view, query, found, allowed, thresholds.temporal, budget)
     spread = _spread(
-        *(view, query, found, inside, entries, budget),
+        view,
+        query,
+        found,
+        inside,
+        entries,
+        budget,
         reach=1.0,
         decay=DECAY,
         min_cosine=ANY_COSINE,
@@ -89,7 +99,8 @@ def _in_range(
     budget: int,
 ) -> tuple[npt.NDArray[np.uint8], ArmList]:
     """Return the mask of allowed memories whose event overlaps the range, and the entry points."""
-    start, end = view.of_memories("event_start"), view.of_memories("event_end")
+    start = view.of_memories("event_start")
+    end = view.of_memories("event_end")
     inside = view.columns.event_times.overlapping(start, end, found.start, found.end, allowed)
     return inside, scan(view, 0, view.rows, query, inside, floor, budget)
 
@@ -135,7 +146,8 @@ def _distances(
     view: View, found: TimeRange, memories: npt.NDArray[np.uint32]
 ) -> tuple[npt.NDArray[np.float64], float]:
     """Return the distances of the events' middles from the range's middle, and its length."""
-    start, end = view.of_memories("event_start"), view.of_memories("event_end")
+    start = view.of_memories("event_start")
+    end = view.of_memories("event_end")
     first, last = _closed(view, found)
     middle = first / 2 + last / 2
     distance: npt.NDArray[np.float64] = np.abs(start[memories] / 2 + end[memories] / 2 - middle)
@@ -147,10 +159,12 @@ def _closed(view: View, found: TimeRange) -> tuple[int, int]:
 
     Otherwise the range's middle, by which memories are ranked, would be a thousand years away.
     """
-    first, last = found.start, found.end
+    first = found.start
+    last = found.end
     if first != EARLIEST and last != LATEST:
         return first, last
-    start, end = view.of_memories("event_start"), view.of_memories("event_end")
+    start = view.of_memories("event_start")
+    end = view.of_memories("event_end")
     earliest, latest = view.columns.event_times.bounds(start, end)
     if first == EARLIEST:
         first = min(earliest, last - 1)
@@ -165,7 +179,8 @@ def _similarity(
     """Return the cosine of each memory's best passage."""
     if not len(memories):
         return np.empty(0, np.float32)
-    first_row, places = view.buffer("first_row"), memories.astype(np.int64)
+    first_row = view.buffer("first_row")
+    places = memories.astype(np.int64)
     starts = first_row[places].astype(np.int64)
     sizes = first_row[places + 1].astype(np.int64) - starts
     offsets = np.concatenate(([0], np.cumsum(sizes)[:-1]))

@@ -33,7 +33,8 @@ def within_budget(
     size = len(ranking.memories)
     most = size if limit is None else min(limit, size)
     passages = _NONE if stop else _passages(view, ranking)
-    places, rows = np.empty(most, _U32), np.empty(most if len(passages) else 0, _U32)
+    places = np.empty(most, _U32)
+    rows = np.empty(most if len(passages) else 0, _U32)
     out = places, rows
     count, total, sourced = _fill(view, ranking, passages, costs.dates, max_tokens, stop, out)
     if sourced:
@@ -42,10 +43,12 @@ def within_budget(
     kept = min(count, most)
     if kept == size and not len(rows):
         return ranking, total
-    memories, scores = ranking.memories, ranking.scores
+    memories = ranking.memories
+    scores = ranking.scores
     if kept < size:
         places = places[:kept]
-        memories, scores = memories[places], scores[places]
+        memories = memories[places]
+        scores = scores[places]
     if sourced and count > kept:  # perhaps none of these has a source
         first = Ranking(memories, scores, ranking.lists, {}, ranking.collapsed)
         return within_budget(view, first, max_tokens, stop, costs)
@@ -66,7 +69,8 @@ def least_tokens(view: View, memories: npt.NDArray[np.uint32]) -> int:
     least = np.iinfo(np.int64).max
     if not len(memories):
         return int(least)
-    first_row, places = view.buffer("first_row"), memories.astype(np.int64)
+    first_row = view.buffer("first_row")
+    places = memories.astype(np.int64)
     rows = np.concatenate(
         [np.arange(first_row[place], first_row[place + 1]) for place in places.tolist()]
     )
@@ -120,7 +124,8 @@ def _passages(view: View, ranking: Ranking) -> npt.NDArray[np.uint32]:
     """Return the best passage of each memory that has several; empty if no memory has several."""
     if view.rows == view.memories:
         return _NONE
-    first_row, memories = view.buffer("first_row"), ranking.memories.astype(np.int64)
+    first_row = view.buffer("first_row")
+    memories = ranking.memories.astype(np.int64)
     several = np.flatnonzero(first_row[memories + 1] - first_row[memories] > 1)
     if not len(several):
         return _NONE

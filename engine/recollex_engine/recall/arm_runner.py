@@ -39,7 +39,8 @@ def run_arm(
     from network to network (Memora 2.1), so it runs once over all, and what exceeds a network's
     quota is left out.
     """
-    began, quotas = time.perf_counter_ns(), preset.quotas
+    began = time.perf_counter_ns()
+    quotas = preset.quotas
     try:
         if quotas is None:
             return arm(allowed, budget)

@@ -35,7 +35,8 @@ class Beside:
 
     def together(self, memories: Iterable[Hit[Memory]]) -> tuple[Hit[Any], ...]:
         """Return the memories and the others in one order."""
-        first, second = iter(memories), iter(self.hits)
+        first = iter(memories)
+        second = iter(self.hits)
         return tuple(next(first if memory else second) for memory in self.order)
 
 
@@ -54,7 +55,8 @@ def fit(
     order = list(islice(joined(len(memories), len(others)), limit))
     hits = [hit_of(memories[place]) if memory else others[place] for memory, place in order]
     costs = counter.count_many([f"{line}\n" for line in prompt_lines(hits)])
-    kept, tokens = [], 0
+    kept = []
+    tokens = 0
     for place, cost in enumerate(costs):
         if tokens + cost <= most:
             kept.append(order[place])
@@ -72,7 +74,8 @@ def joined(memories: int, others: int) -> Iterator[tuple[bool, int]]:
     >>> [place if memory else -1 - place for memory, place in joined(4, 2)]
     [0, 1, 2, -1, 3, -2]
     """
-    first, second = iter(range(memories)), iter(range(others))
+    first = iter(range(memories))
+    second = iter(range(others))
     for _ in range(memories + others):
         yield from ((True, place) for place in islice(first, MEMORIES_EACH))
         yield from ((False, place) for place in islice(second, 1))
@@ -92,7 +95,8 @@ def prompt_lines(hits: Sequence[Hit[Any]]) -> Iterator[str]:
             memory = hit.item
             yield prompt_line(memory.event_at, memory.text, memory.source, memory.trust, marked)
         else:
-            trust, about = getattr(hit.item, "trust", None), ""
+            trust = getattr(hit.item, "trust", None)
+            about = ""
             if marked and trust != LEVELS[FULL]:
                 about = "; trust: unknown" if trust is None else f"; trusted as {trust}"
             yield f"[{hit.kind}{about}] {written(hit.text)}"

@@ -74,10 +74,9 @@ def choose(
     covered: set[int] = set()
     packed: set[int] = set()
     opened: set[int] = set()
-    reached, spent = (
-        0.0,
-        0,
-    )  # reached: always summed in one order, so that full coverage is exactly `whole`
+    # reached: always summed in one order, so that full coverage is exactly `whole`
+    reached = 0.0
+    spent = 0
     sharing: dict[tuple[str, int], list[int]] = {}
     for place, parcel in enumerate(parcels):
         for name, numbers in (("item", parcel.items), ("need", parcel.needs)):
@@ -97,13 +96,15 @@ def choose(
     for place in range(len(parcels)):
         look(place)
     while whole and reached < enough * whole:
-        best, most = -1, (False, 0.0)
+        best = -1
+        most = (False, 0.0)
         for place, gain in enumerate(gains):
             if gain > 0 and costs[place] <= budget - spent:
                 ratio = gain / costs[place] if costs[place] else math.inf
                 offer = not parcels[place].spare, ratio
                 if offer > most:
-                    best, most = place, offer
+                    best = place
+                    most = offer
         if best < 0:
             break
         parcel = parcels[best]

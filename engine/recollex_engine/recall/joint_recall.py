@@ -54,7 +54,8 @@ class JointRecall(Sequence[Memory]):
         return [_of_agent(self.recalls[agent][place], agent) for agent, place in self.order]
 
     def __repr__(self) -> str:
-        agents, noun = ", ".join(self.recalls), "memory" if len(self) == 1 else "memories"
+        agents = ", ".join(self.recalls)
+        noun = "memory" if len(self) == 1 else "memories"
         return f"<JointRecall of {self.query!r} from {agents}: {len(self)} {noun}>"
 
     def to_prompt(self) -> str:
@@ -120,7 +121,8 @@ def _merged(query: str, recalls: Mapping[str, Recall]) -> list[tuple[str, int]]:
     while heads:
         _, number, agent, place = heads[0]
         order.append((agent, place))
-        found, place = recalls[agent], place + 1
+        found = recalls[agent]
+        place = place + 1
         if place < len(found):
             heapq.heapreplace(heads, (key(found[place]), number, agent, place))
         else:

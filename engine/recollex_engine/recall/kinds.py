@@ -47,7 +47,10 @@ def recall_kinds(
                     narrowed = replace(wanted, as_world=None)
                     shown = admitted_memories(view, question) if narrowed else None
                     hits = search(
-                        *(facts, question.text, others, question.thinking_budget),
+                        facts,
+                        question.text,
+                        others,
+                        question.thinking_budget,
                         only=() if shown is None else resting_on(facts, shown),
                         embedding=question.embedding,
                         exact=question.exact,
@@ -56,7 +59,8 @@ def recall_kinds(
                 except Exception as error:  # the memories still answer
                     found.trace.failed("surfaces", error)
     found.trace.total += found.trace.stages.get("surfaces", 0)
-    most, limit = question.max_tokens, question.limit
+    most = question.max_tokens
+    limit = question.limit
     kept, beside, tokens = fit(list(found), read_hits(facts, hits), most, limit, counter)
     return found.with_beside(kept, beside, tokens)
 

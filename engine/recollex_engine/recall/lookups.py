@@ -73,7 +73,8 @@ def page(
         if after is not None:
             raise UnknownIdError(after, agent)
         return []
-    first, end = 0, view.memories
+    first = 0
+    end = view.memories
     if after is not None:
         versions = _versions(view, after)
         if not versions:
@@ -110,7 +111,8 @@ def _newest(view: View, id: str) -> int:
 
 def _versions(view: View, id: str) -> list[int]:
     """Return the view's memories that have ``id``, newest first."""
-    memory, previous = _newest(view, id), view.items["previous"]
+    memory = _newest(view, id)
+    previous = view.items["previous"]
     found = []
     while memory != NONE:
         found.append(memory)

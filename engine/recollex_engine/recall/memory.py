@@ -122,7 +122,8 @@ def looked_at(columns: MemoryColumns) -> list[Memory]:
     about 0.2 us for each memory of the list, and then 0.5 us for each memory where it is accessed.
     """
     found = []
-    new, kind = object.__new__, Memory
+    new = object.__new__
+    kind = Memory
     for place, (id, text) in enumerate(zip(columns.id, columns.text, strict=True)):
         memory = new(kind)
         _set_columns(memory, columns)
@@ -157,11 +158,13 @@ def columns_of(memories: Sequence[Memory]) -> MemoryColumns | None:
 
 def read_memory(view: View, memory: int) -> Memory:
     """Return one memory of ``view`` by its ordinal, as `read_memories` would; cost about 5 us."""
-    columns, items = view.columns, view.items
+    columns = view.columns
+    items = view.items
 
     def values(name: str, offset: str) -> memoryview:
         offsets = items[offset]
-        first, end = offsets[memory], offsets[memory + 1]
+        first = offsets[memory]
+        end = offsets[memory + 1]
         return items[name][first:end] if end > first else _NO_VALUES
 
     text = str(values("text", "text_offset"), "utf-8", "replace")
@@ -169,16 +172,20 @@ def read_memory(view: View, memory: int) -> Memory:
     mentioned = values("mention_entity", "mention_offset")
     labels = values("label", "label_offset")
     first_row = items["first_row"]
-    passage, row = text, first_row[memory]
+    passage = text
+    row = first_row[memory]
     if first_row[memory + 1] - row > 1:
         start, end = (items[name][row] for name in ("passage_start", "passage_end"))
         passage = text[start:end]
     closed = closed_by(view, memory) if items["closed_by"][memory] else None
     valid_end = items["valid_end"][memory]
     label = columns.label
-    context, document = items["context"][memory], items["document"][memory]
-    speaker, source = items["speaker"][memory], items["source"][memory]
-    said, start = items["said_at"][memory], items["event_start"][memory]
+    context = items["context"][memory]
+    document = items["document"][memory]
+    speaker = items["speaker"][memory]
+    source = items["source"][memory]
+    said = items["said_at"][memory]
+    start = items["event_start"][memory]
     event_at = from_micros(said)
     id = columns.dictionary["ids"].string(items["id"][memory])
     return _made(

@@ -43,15 +43,17 @@ from recollex_kernels.memories.gathering import (
 
 ALWAYS = ("numbers", "strings", "ends", "score")
 _PLAIN = (
-    *(
-        ("passage", SEVERAL),
-        ("passages", SEVERAL),
-        ("context", CONTEXT),
-        ("document", DOCUMENT),
-        ("speaker", SPEAKER),
-    ),
-    *(("role", SPEAKER), ("entities", MENTIONS), ("tags", LABELS), ("metadata", METADATA)),
-    *(("valid_until", VALID_END), ("closed", CLOSED)),
+    ("passage", SEVERAL),
+    ("passages", SEVERAL),
+    ("context", CONTEXT),
+    ("document", DOCUMENT),
+    ("speaker", SPEAKER),
+    ("role", SPEAKER),
+    ("entities", MENTIONS),
+    ("tags", LABELS),
+    ("metadata", METADATA),
+    ("valid_until", VALID_END),
+    ("closed", CLOSED),
 )
 Columns = dict[str, Any]
 """Name -> the values of all memories; an empty column is left out.
@@ -135,8 +137,11 @@ class MemoryColumns:
         return gather_memories(
             self._places,
             (
-                *(held["said_at"], held["event_start"], held["event_end"]),
-                *(held["op"], held["op_recorded_at"]),
+                held["said_at"],
+                held["event_start"],
+                held["event_end"],
+                held["op"],
+                held["op_recorded_at"],
             ),
             (held["network"], held["tokens"], held["first_row"]),
             (held["context"], held["document"], held["speaker"], held["trust"]),
@@ -174,7 +179,8 @@ class MemoryColumns:
     def passage(self) -> list[str | None]:
         """The passages that matched; None if the passage is the whole text."""
         found: list[str | None] = [None] * len(self)
-        first_row, whole = self._view.buffer("first_row"), self._strings[len(self) :]
+        first_row = self._view.buffer("first_row")
+        whole = self._strings[len(self) :]
         for place, has_several in enumerate(self._several):
             if has_several:
                 row = self._explanations[place].row
@@ -325,7 +331,8 @@ class MemoryColumns:
     @cached_property
     def collapsed(self) -> list[Sequence[str]]:
         """The ids of the memories that were folded into each."""
-        strings, ids = self._view.columns.dictionary["ids"].strings, self._view.buffer("id")
+        strings = self._view.columns.dictionary["ids"].strings
+        ids = self._view.buffer("id")
         return [
             strings(ids[list(each.collapsed)]) if each.collapsed else ()
             for each in self._explanations
@@ -376,13 +383,15 @@ class MemoryColumns:
         return found
 
     def _labels(self, name: str) -> list[str | None]:
-        numbers, label = self._values(name), self._view.columns.label
+        numbers = self._values(name)
+        label = self._view.columns.label
         known = {number: label(number) for number in set(numbers)}
         return [known[number] for number in numbers]
 
     def _slices(self, name: str) -> list[tuple[int, int]]:
         offsets = self._view.buffer(f"{name}_offset")
-        firsts, ends = offsets.take(self._places).tolist(), offsets.take(self._places + 1).tolist()
+        firsts = offsets.take(self._places).tolist()
+        ends = offsets.take(self._places + 1).tolist()
         return list(zip(firsts, ends, strict=True))
 
     def _lists(self, flat: str, name: str) -> list[list[int]]:

@@ -77,7 +77,8 @@ def _alike(view: View, memory: int, mask: Mask) -> list[tuple[int, float]]:
 def _entities(view: View, memory: int) -> list[int]:
     """Return the entities that a memory names, each once; merged ones are one."""
     offset, entity, *_ = view.mentions
-    first, end = int(offset[memory]), int(offset[memory + 1])
+    first = int(offset[memory])
+    end = int(offset[memory + 1])
     return list(dict.fromkeys(view.same_roots(entity[first:end].tolist())))
 
 
@@ -102,12 +103,14 @@ def _chain(previous: npt.NDArray[np.uint32], newest: int) -> list[int]:
 def _in_time(view: View, memory: int, mask: Mask, limit: int) -> list[tuple[int, float]]:
     """Return the open memories whose events are nearest in time, with seconds; ties: the newer."""
     order, rank, said_at = view.time_links
-    place, at = int(rank[memory]) if memory < len(rank) else NONE, int(said_at[memory])
+    place = int(rank[memory]) if memory < len(rank) else NONE
+    at = int(said_at[memory])
     if place == NONE:
         return []
     found: list[tuple[int, int]] = []
     for step in (-1, 1):
-        taken, here = 0, place + step
+        taken = 0
+        here = place + step
         while 0 <= here < len(order) and abs(here - place) <= HUB and taken < limit:
             other = int(order[here])
             here += step

@@ -147,7 +147,8 @@ class Neighbourhood:
             yield from self._event(target)
 
     def _from_fact(self, node: Node, relation: str) -> Iterator[Node]:
-        facts, version = self.facts, node[1]
+        facts = self.facts
+        version = node[1]
         data = facts.data
         if relation == "includes_fact":
             for edge in edges_to(facts, "fact", data("fact_id")[version]):

@@ -164,7 +164,8 @@ class Packable:
         scores = dict(zip(ranking.memories.tolist(), ranking.scores.tolist(), strict=True))
         first_row = view.buffer("first_row")
         for place, memory in enumerate(ordinals):
-            first, end = int(first_row[memory]), int(first_row[memory + 1])
+            first = int(first_row[memory])
+            end = int(first_row[memory + 1])
             if end - first > 1:
                 row = ranking.best_row(memory)
                 if row is None:

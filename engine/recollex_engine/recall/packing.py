@@ -130,7 +130,8 @@ class _Packer:
 
     def packed(self) -> Subgraph:
         """Return the subgraph."""
-        of, budget = self.of, self.question.max_tokens
+        of = self.of
+        budget = self.question.max_tokens
         nodes = of.nodes
         number = {node: place for place, node in enumerate(nodes)}
         wanted = sorted(
@@ -169,7 +170,8 @@ class _Packer:
             self.enough,
         )
         taken = [closures[place] for place in choice.parcels]
-        chosen, stopped = self._pruned(taken), choice.stopped
+        chosen = self._pruned(taken)
+        stopped = choice.stopped
         episodes: tuple[Episode, ...] = ()
         if stopped == "budget":
             episodes = self._episodes(chosen, budget - choice.cost - headings[EPISODES])
@@ -196,7 +198,8 @@ class _Packer:
         return found
 
     def _share(self, chosen: list[Node], weights: Mapping[Node | str, float]) -> float:
-        covered, whole = self.of.covered(chosen), sum(weights.values())
+        covered = self.of.covered(chosen)
+        whole = sum(weights.values())
         if not whole:
             return 1.0
         return sum(weight for need, weight in weights.items() if need in covered) / whole
@@ -219,7 +222,8 @@ class _Packer:
 
     def _episodes(self, chosen: list[Node], left: int) -> tuple[Episode, ...]:
         """Return the episodes of reached events that were not packed, as far as ``left`` allows."""
-        of, facts = self.of, self.of.near.facts
+        of = self.of
+        facts = self.of.near.facts
         missing = [key for key in of.events if (EVENT, key) not in chosen]
         keys: dict[int, None] = {}
         for key in sorted(missing, key=lambda key: (-of.weight((EVENT, key)), key)):

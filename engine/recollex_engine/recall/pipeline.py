@@ -84,14 +84,16 @@ def recall(
     pipeline.lists.update(fused.lists)
     confidence = pipeline.confidence(fused)
     tokens: int | Callable[[], int] = 0
-    subgraph, suffices = None, pipeline.suffices(fused, confidence)
+    subgraph = None
+    suffices = pipeline.suffices(fused, confidence)
     if not suffices:
         ranked = ranking = Ranking.empty()
     else:
         ranked = pipeline.refine(fused, query)
         began = time.perf_counter_ns()
         if question.max_tokens == UNBOUNDED and question.limit is None:
-            ranking, tokens = ranked, partial(tokens_of, view, ranked, costs)
+            ranking = ranked
+            tokens = partial(tokens_of, view, ranked, costs)
         else:
             ranking, tokens = pipeline.within_budget(ranked, query)
         trace.spent("budget", began)
@@ -102,7 +104,14 @@ def recall(
             facts = FactView(view.columns, view.op, question.filter.as_world, question.filter.trust)
             subgraph = (
                 pack(
-                    *(view, facts, ranked, question, question.packing, analyzer, counter(), now),
+                    view,
+                    facts,
+                    ranked,
+                    question,
+                    question.packing,
+                    analyzer,
+                    counter(),
+                    now,
                     found=pipeline.entry_points(facts, analyzer, query, question.packing.seeds),
                 )
                 if suffices
@@ -153,8 +162,11 @@ class _Pipeline:
 
     def search_vectors(self, query: npt.NDArray[np.float32]) -> None:
         """Run the arms that need the question's vector: semantic, graph and temporal."""
-        view, limits, preset = self.view, self.thresholds, self.preset
-        budget, exact = self.question.thinking_budget, self.question.exact
+        view = self.view
+        limits = self.thresholds
+        preset = self.preset
+        budget = self.question.thinking_budget
+        exact = self.question.exact
         spreading = preset.spreading
         spreads = "graph" in preset.arms and not preset.fusion.associates
         wanted = budget
@@ -240,7 +252,9 @@ class _Pipeline:
 
     def _best(self, part: str, analyzer: Analyzer, embedder: QueryEmbedder) -> int | None:
         """Return the memory that ranks first for a part of the question; None for none."""
-        view, preset, trace = self.view, self.preset, Trace()
+        view = self.view
+        preset = self.preset
+        trace = Trace()
         question = replace(self.question, text=part)
         words = search_words(view, question, preset, analyzer, self.now, trace)
         pipeline = _Pipeline(
@@ -284,16 +298,21 @@ class _Pipeline:
 
     def refine(self, fused: Fused, query: npt.NDArray[np.float32] | None) -> Ranking:
         """Return the fused list after SATF, reranker and diversity."""
-        preset, trace = self.preset, self.trace
-        diversity, reranker = preset.diversity, preset.reranker
+        preset = self.preset
+        trace = self.trace
+        diversity = preset.diversity
+        reranker = preset.reranker
         if reranker is not None and not is_available(reranker):
-            reranker, trace.judged = None, 0
-        memories, scores = fused.memories, fused.scores
+            reranker = None
+            trace.judged = 0
+        memories = fused.memories
+        scores = fused.scores
         collapsed: dict[int, tuple[int, ...]] = {}
         if diversity is not None and diversity.only_folds:
             with trace.stage("diversity"):
                 if (kept := fold(self.view, memories)) is not None:
-                    memories, scores = memories[kept.order], scores[kept.order]
+                    memories = memories[kept.order]
+                    scores = scores[kept.order]
                     collapsed = kept.folded(memories)
             diversity = None
         if preset.self_anchoring is None and reranker is None and diversity is None:
@@ -328,7 +347,8 @@ class _Pipeline:
 
         whole: score all of the list, not only what can be returned.
         """
-        preset, trace = self.preset, self.trace
+        preset = self.preset
+        trace = self.trace
         with trace.stage("rerank"):
             try:
                 settled = None if whole else self._settled
@@ -355,12 +375,18 @@ class _Pipeline:
 
         A search that fails is named in the trace.
         """
-        named, asked = self.words.time_range, self.question
+        named = self.words.time_range
+        asked = self.question
         span = None if named is None else (named.start, named.end)
         try:
             about = Asked(
-                *(analyzer, asked.text, query, self.thresholds, span),
-                *(asked.thinking_budget, asked.exact),
+                analyzer,
+                asked.text,
+                query,
+                self.thresholds,
+                span,
+                asked.thinking_budget,
+                asked.exact,
             )
             return search_surfaces(facts, about, (FACT, EVENT), count)
         except Exception as error:  # the memories and the names lead to a pack as well
@@ -371,7 +397,8 @@ class _Pipeline:
         self, ranked: Ranking, query: npt.NDArray[np.float32] | None
     ) -> tuple[Ranking, int]:
         """Return the memories that the question's budget and limit admit, and their tokens."""
-        question, stop = self.question, self.preset.overflow == "stop"
+        question = self.question
+        stop = self.preset.overflow == "stop"
         ranking, tokens = within_budget(
             self.view, ranked, question.max_tokens, stop, self.costs, question.limit
         )
@@ -385,7 +412,8 @@ class _Pipeline:
 
     def _settled(self, lead: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]) -> bool:
         """Return whether none of ``others`` can be returned after ``lead``."""
-        stop, most = self.preset.overflow == "stop", self.question.max_tokens
+        stop = self.preset.overflow == "stop"
+        most = self.question.max_tokens
         ranking = Ranking(lead, np.zeros(len(lead)), self.lists)
         kept, tokens = within_budget(self.view, ranking, most, stop, self.costs)
         limit = self.question.limit

@@ -62,7 +62,8 @@ def replaced_by(view: View, memory: int) -> Replaced | None:
     closed = closed_by(view, before)
     if closed is None:
         return None
-    start, end = items["text_offset"][before], items["text_offset"][before + 1]
+    start = items["text_offset"][before]
+    end = items["text_offset"][before + 1]
     recorded = items["op_recorded_at"][items["op"][before] - 1]
     text = str(items["text"][start:end], "utf-8", "replace") if end > start else ""
     return text, items["said_at"][before], recorded, closed

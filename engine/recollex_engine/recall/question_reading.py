@@ -36,7 +36,8 @@ _JOINS = re.compile(
     r'"(?:(?<=[a-z0-9\'\x80-\U0010ffff-].)|(?<=[0-9][.,].))"*'
     r'(?:[a-z0-9\'\x80-\U0010ffff-]|[.,]"*[0-9])'
 ).search
-_POINT, _COMMA = re.compile(r"\.[0-9]").search, re.compile(",[0-9]").search
+_POINT = re.compile(r"\.[0-9]").search
+_COMMA = re.compile(",[0-9]").search
 _NUMBERS = bytes.maketrans(b"123456789,", b"000000000.")
 _JOINED = b"0.0"  # by `_NUMBERS`: "3.5", "10,000"
 
@@ -72,7 +73,9 @@ def _read(analyzer: Analyzer, text: str) -> Reading:
     if straight.isascii() or _IS_LATIN(straight):
         cues, parsed, timeless = _read_words(analyzer, text, straight)
     else:
-        cues, parsed, timeless = read_cues(text), analyzer.query(text), not may_hold_a_time(text)
+        cues = read_cues(text)
+        parsed = analyzer.query(text)
+        timeless = not may_hold_a_time(text)
     searched = parsed.terms
     if cues.present not in ("", "current"):
         said = analyzer.query(cues.present).terms
@@ -100,7 +103,8 @@ def _read_words(analyzer: Analyzer, text: str, straight: str) -> tuple[Cues, Par
             terms, _, all_signs = zip(*map(look_up, again), strict=True)
             signs |= reduce(or_, all_signs) & SEVERAL
     if signs & SEVERAL:
-        terms, names = tuple(each(terms)), tuple(each(names))
+        terms = tuple(each(terms))
+        names = tuple(each(names))
     found = {*names}
     found.discard(None)
     named = naming(text, found, signs & ROLE != 0)
@@ -113,7 +117,9 @@ def _words_of(lower: str) -> list[str]:
     data = lower.encode()
     words = data.translate(_WORDS)
     if ("." in lower and _POINT(lower)) or ("," in lower and _COMMA(lower)):
-        numbers, held, at = data.translate(_NUMBERS), bytearray(words), -1
+        numbers = data.translate(_NUMBERS)
+        held = bytearray(words)
+        at = -1
         while (at := numbers.find(_JOINED, at + 1)) >= 0:
             held[at + 1] = data[at + 1]
         words = bytes(held)

@@ -108,7 +108,8 @@ class Recall(Sequence[Memory]):
         """Return the recall with its memories at places ``kept``, and others beside them."""
         new = copy(self)
         new._ranking = self._ranking.kept(kept)
-        new._beside, new.tokens = beside, tokens
+        new._beside = beside
+        new.tokens = tokens
         for name in ("_memories", "_held"):
             new.__dict__.pop(name, None)
         return new

@@ -64,7 +64,8 @@ def search_words(
 
     Threads: it may run while another thread runs the model; ``trace`` gets its stages and errors.
     """
-    began, time_range = time.perf_counter_ns(), None
+    began = time.perf_counter_ns()
+    time_range = None
     reading = read_question(analyzer, question.text)
     parser = preset.time_parser
     if not reading.timeless or type(parser) is not EnglishDates:
@@ -74,8 +75,11 @@ def search_words(
             time_range = parser.find(question.text, now)
         except Exception as error:  # as with an arm, the others still answer
             trace.failed("parse", error)
-    cues, parsed, searched = reading.cues, reading.parsed, reading.searched
-    began, quoted = trace.spent("parse", began), None
+    cues = reading.cues
+    parsed = reading.parsed
+    searched = reading.searched
+    began = trace.spent("parse", began)
+    quoted = None
     allowed = filtered = admitted_memories(view, question)
     terms = view.columns.dictionary["terms"].get_many(searched)
     if parsed.phrases:
@@ -92,13 +96,15 @@ def search_words(
 
     def keyword(mask: Mask, budget: int) -> ArmList:
         nonlocal words
-        settings = *(mask, budget), preset.k1, preset.b
+        settings = mask, budget, preset.k1, preset.b
         words = arms.keyword(view, terms, *settings, narrowed=narrowed, caps=caps)
         if words.unknown >= UNKNOWN and fusion is not None and fusion.spelling:
             alike, shares = similar_terms(view, searched, terms, mask, words.population)
             if len(alike):
                 words = arms.keyword(
-                    *(view, np.concatenate([terms, alike]), *settings),
+                    view,
+                    np.concatenate([terms, alike]),
+                    *settings,
                     narrowed=narrowed,
                     caps=_with_alike(caps, len(alike)),
                     shares=shares * np.float32(fusion.spelling),

@@ -142,7 +142,8 @@ class AccessJournal:
         if (status.st_ino, status.st_size) == (known.inode, known.size):
             return known
         with self._lock, self._path.open("rb") as file:
-            inode, known = os.fstat(file.fileno()).st_ino, self._known
+            inode = os.fstat(file.fileno()).st_ino
+            known = self._known
             if inode != known.inode or os.fstat(file.fileno()).st_size < known.entries.nbytes:
                 known = _NOTHING
             file.seek(known.entries.nbytes)
@@ -182,7 +183,8 @@ def _added(sums: Mapping[str, Tally], new: Entries) -> dict[str, Tally]:
             continue
         memories = part["memory"].astype(np.int64)
         size = max(len(found[kind].counts), int(memories.max()) + 1)
-        counts, last = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        counts = np.zeros(size, np.int64)
+        last = np.zeros(size, np.int64)
         counts[: len(found[kind].counts)] = found[kind].counts
         last[: len(found[kind].last)] = found[kind].last
         np.add.at(counts, memories, part["count"].astype(np.int64))
@@ -194,7 +196,8 @@ def _added(sums: Mapping[str, Tally], new: Entries) -> dict[str, Tally]:
 def _gathered(sums: Tally, memories: npt.NDArray[np.integer]) -> Tally:
     places = memories.astype(np.int64)
     known = places < len(sums.counts)
-    counts, last = np.zeros(len(places), np.int64), np.zeros(len(places), np.int64)
+    counts = np.zeros(len(places), np.int64)
+    last = np.zeros(len(places), np.int64)
     counts[known] = sums.counts[places[known]]
     last[known] = sums.last[places[known]]
     return Tally(counts, last)

@@ -97,7 +97,8 @@ class _Staged:
 
     def add(self, operation: Operation) -> None:
         """Gather the items of one operation."""
-        payload, kind = operation.payload, operation.kind
+        payload = operation.payload
+        kind = operation.kind
         by = why = NONE
         labels = self.labels
         if payload is not None:
@@ -125,11 +126,14 @@ class _Staged:
                 by = labels[f"b:{who}"]
             if (reason := payload.get("why")) is not None:
                 why = labels[f"y:{reason}"]
-        at, kinds = operation.recorded_at, labels[f"k:{kind}"]
+        at = operation.recorded_at
+        kinds = labels[f"k:{kind}"]
         self.op.append((at, self.memories, self.rows, self.length, kinds, by, why))
 
     def _retain(self, op: int, payload: dict[str, Any]) -> None:
-        columns, at, get = self.columns, self.at, payload.get
+        columns = self.columns
+        at = self.at
+        get = payload.get
         memory = self.memories
         self.memories += 1
         previous = get("previous", NONE)
@@ -153,7 +157,8 @@ class _Staged:
         speaker = NONE if (value := get("speaker")) is None else labels[f"s:{value}"]
         if (role := get("role")) is None:
             role = role_of_speaker(value)
-        source, trust = NONE, 0
+        source = NONE
+        trust = 0
         if (value := get("source")) is not None:
             source = labels[f"w:{value}"]
             level = get("trust")
@@ -179,13 +184,33 @@ class _Staged:
         before = self.length
         self._passages(memory, payload)
         words = self.length - before
-        network, tokens = get("network", 0), payload["tokens"][0]
+        network = get("network", 0)
+        tokens = payload["tokens"][0]
         self.memory.append(
             (
-                *(key, previous, op, 0, 0, said, start, end),
-                *(get("valid_until", OPEN_END), network, role),
-                *(document, context, speaker, source, trust, tokens, words),
-                *(at["text"], at["metadata"], at["label"], at["mention"], at["link"]),
+                key,
+                previous,
+                op,
+                0,
+                0,
+                said,
+                start,
+                end,
+                get("valid_until", OPEN_END),
+                network,
+                role,
+                document,
+                context,
+                speaker,
+                source,
+                trust,
+                tokens,
+                words,
+                at["text"],
+                at["metadata"],
+                at["label"],
+                at["mention"],
+                at["link"],
             )
         )
 
@@ -201,7 +226,10 @@ class _Staged:
             self.facts.hole(operation.op, operation.kind, payload)
         if operation.kind not in RETAINING:
             return
-        at, memory, said, rows = self.at, self.memories, operation.recorded_at, payload[HOLE]
+        at = self.at
+        memory = self.memories
+        said = operation.recorded_at
+        rows = payload[HOLE]
         check_below("the passages of a memory", (rows,), MOST_PASSAGES)
         key = self.known_ids + len(self.ids)
         self.ids.append(f"{PLACEHOLDER}{memory}")
@@ -259,7 +287,8 @@ class _Staged:
 
     def check(self) -> None:
         """Raise `ValueError` for a number that names nothing. Cost: 10 ns a number."""
-        flat, terms = self.flat, self.columns.dictionary["terms"].count + len(self.words)
+        flat = self.flat
+        terms = self.columns.dictionary["terms"].count + len(self.words)
         check_below("a term", self.term, terms, first=STOP_WORD)
         check_below("an entity", flat["mention"], self.entities)
         check_below("an entity", self.name_entity, self.entities)
@@ -272,7 +301,8 @@ class _Staged:
 
     def finish(self, rows: Rows) -> None:
         """Append everything, the chains' heads last: no head may name an entry not yet stored."""
-        columns, flat = self.columns, self.flat
+        columns = self.columns
+        flat = self.flat
         self.labels.add()
         self.folded.add()
         columns.dictionary["ids"].add_many(self.ids)
@@ -305,7 +335,8 @@ class _Staged:
 
     def _finish_pieces(self) -> None:
         """Append the token ids of passages; rows before the first one with ids get empty lists."""
-        columns, offsets = self.columns, self.columns.column["piece_offset"]
+        columns = self.columns
+        offsets = self.columns.column["piece_offset"]
         columns.extend_table(("vocabulary", "vocabulary_row"), self.vocabularies)
         if not self.piece and not len(offsets):
             return

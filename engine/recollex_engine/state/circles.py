@@ -39,7 +39,8 @@ class Circles:
     def __init__(self) -> None:
         self._last = 0, 0
         nothing = np.empty(0, np.uint32)
-        self._talker, self._size = nothing, nothing
+        self._talker = nothing
+        self._size = nothing
         self._forest: Forest = nothing, nothing, nothing
         self._following = threading.Lock()
 

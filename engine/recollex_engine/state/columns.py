@@ -308,7 +308,8 @@ class Columns:
         Does nothing below `CODED_FROM` rows, unless codes are ``needed`` or some exist already.
         Cost: 5 us a row of 384 components.
         """
-        first, end = self.column["code_factor"].count, self.rows
+        first = self.column["code_factor"].count
+        end = self.rows
         if first == end or not (first or needed or end >= CODED_FROM):
             return
         for name, items in self._encoder.to_add(rows(first, end)).items():
@@ -345,7 +346,8 @@ class Columns:
         """
         chain = self.mentions if name == "mention" else self.incoming
         items: dict[str, Any] = dict(zip(CHAINED[name], values, strict=True))
-        keys, first = values[0], self.column[CHAINED[name][0]].count
+        keys = values[0]
+        first = self.column[CHAINED[name][0]].count
         items[f"{name}_previous"] = chain.previous(keys, first)
         moved = self.column.extend_all({member: items[member] for member in LISTS[name]})
         chain.publish(keys, first, count, moved)

@@ -28,7 +28,8 @@ class Identities:
     def __init__(self, links: Iterable[tuple[int, int]]) -> None:
         self._parent: dict[int, int] = {}
         for source, target in links:
-            one, other = self._top(source), self._top(target)
+            one = self._top(source)
+            other = self._top(target)
             if one != other:
                 self._parent[one] = other
         self._root = {entity: self._top(entity) for entity in self._parent}

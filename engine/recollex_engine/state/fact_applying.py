@@ -30,8 +30,16 @@ from recollex_engine.text.entity_types import ENTITY_TYPES, EntityType
 _PARTICIPANT = RELATIONS.index("has_participant")
 KINDS = frozenset(
     {
-        *("upsert_entity", "merge_entity", "upsert_edge", "archive_edge", "retro_correct"),
-        *("upsert_event", "link", "upsert_episode", "split_entity", SURFACE),
+        "upsert_entity",
+        "merge_entity",
+        "upsert_edge",
+        "archive_edge",
+        "retro_correct",
+        "upsert_event",
+        "link",
+        "upsert_episode",
+        "split_entity",
+        SURFACE,
     }
 )
 """The kinds of operations that this module applies."""
@@ -88,7 +96,9 @@ class StagedFacts:
 
         It still closes the version before it, unless that was erased too.
         """
-        labels, ids, closes = self.labels, self.columns.dictionary, payload.get("closes")
+        labels = self.labels
+        ids = self.columns.dictionary
+        closes = payload.get("closes")
         if kind in ("upsert_edge", "retro_correct"):
             version = self.first["fact"] + len(self.fact)
             id = f"{PLACEHOLDER}{version}"
@@ -122,7 +132,8 @@ class StagedFacts:
         self.node.append((entity, op, self._label("e:", name), end))
 
     def _merge_entity(self, op: int, payload: dict[str, Any]) -> None:
-        source, target = payload["source"][1], payload["target"][1]
+        source = payload["source"][1]
+        target = payload["target"][1]
         self.merge.append((source, target, op))
         self.linked += (source, target)
         self.identity_ops.append(op)
@@ -132,7 +143,8 @@ class StagedFacts:
         self.identity_ops.append(op)
 
     def _upsert_edge(self, op: int, payload: dict[str, Any]) -> None:
-        get, labels = payload.get, self.labels
+        get = payload.get
+        labels = self.labels
         version = self.first["fact"] + len(self.fact)
         if (closes := get("closes")) is not None:
             self._close_fact(closes, op)
@@ -212,8 +224,15 @@ class StagedFacts:
         start, end = payload["span"]
         self.event.append(
             (
-                *(key, get("previous", NONE), op, 0, EVENT_KINDS.index(kind), start, end),
-                *(self._label("q:", get("status", "")), self._label("z:", payload["summary"])),
+                key,
+                get("previous", NONE),
+                op,
+                0,
+                EVENT_KINDS.index(kind),
+                start,
+                end,
+                self._label("q:", get("status", "")),
+                self._label("z:", payload["summary"]),
             )
         )
         for relation, target, qualifier in payload["edges"]:
@@ -266,7 +285,8 @@ class StagedFacts:
     def check(self, entities: int, memories: int) -> None:
         """Raise `ValueError` for a number that names nothing, of so many entities and memories."""
         begins = [self.first[kind] for kind in ("fact", "event")]
-        facts, events = begins[0] + len(self.fact), begins[1] + len(self.event)
+        facts = begins[0] + len(self.fact)
+        events = begins[1] + len(self.event)
         named = [*self.entity, *(source for source, _ in self.split)]
         named += [line[0] for lines in (self.node, self.type, self.phrase) for line in lines]
         named += [
@@ -290,7 +310,8 @@ class StagedFacts:
 
     def finish(self) -> None:
         """Append everything, the heads last: no head may name an entry not yet stored."""
-        columns, state = self.columns, self.columns.facts
+        columns = self.columns
+        state = self.columns.facts
         self._number_facts()
         self.fact_ids.add()
         if self.fact:

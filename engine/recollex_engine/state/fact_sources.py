@@ -62,7 +62,8 @@ class FactSources:
             for memory in wanted:
                 if first[memory]:
                     continue
-                start, end = int(offsets[memory]), int(offsets[memory + 1])
+                start = int(offsets[memory])
+                end = int(offsets[memory + 1])
                 written = metadata[start:end].tobytes()
                 named: Any = orjson.loads(written).get(EVIDENCE) if _MARK in written else None
                 texts = map(str, named) if isinstance(named, list) else ()

@@ -57,8 +57,15 @@ class FactTables:
     """
 
     __slots__ = (
-        *("_columns", "_data", "_dictionaries", "_gathered", "_selected"),
-        *("applied", "counts", "heads", "incoming"),
+        "_columns",
+        "_data",
+        "_dictionaries",
+        "_gathered",
+        "_selected",
+        "applied",
+        "counts",
+        "heads",
+        "incoming",
     )
 
     def __init__(self, columns: ColumnSet, state: "FactState") -> None:
@@ -164,7 +171,8 @@ class FactState:
 
     def _incoming(self, kind: str) -> Chain:
         """Return the chains of the edges that lead to nodes of one kind."""
-        relation, target = self._columns.array("edge_relation"), self._columns.array("edge_target")
+        relation = self._columns.array("edge_relation")
+        target = self._columns.array("edge_target")
         if not len(relation):
             return Chain(np.empty(0, np.uint32), 0)
         wanted = [number for number, each in INCOMING.items() if each == kind]
@@ -199,7 +207,8 @@ class FactState:
         """Append ``keys`` and the other columns of a chain's entries; its heads last."""
         if not keys:
             return
-        chain, first = self.chains[name], self._columns[name].count
+        chain = self.chains[name]
+        first = self._columns[name].count
         previous = chain.previous(keys, first)
         moved = self._columns.extend_all({CHAINS[name]: previous, **others, name: keys})
         chain.publish(keys, first, max(keys) + 1, moved)
@@ -207,7 +216,8 @@ class FactState:
     def extend_incoming(self, edges: Sequence[tuple[int, int]]) -> None:
         """Append the previous edge of each new edge (relation, target); the heads last."""
         column = self._columns["edge_target_previous"]
-        storage, first = column.buffer, column.count
+        storage = column.buffer
+        first = column.count
         heads: dict[tuple[str, int], int] = {}
         previous = []
         for place, (relation, target) in enumerate(edges, first):
@@ -260,7 +270,8 @@ class FactState:
             if end is None and source not in parted
         ]
         for version in self.aliases:
-            start, end = int(array("fact_op")[version]), int(array("fact_closed_by")[version])
+            start = int(array("fact_op")[version])
+            end = int(array("fact_closed_by")[version])
             if start <= op and not 0 < end <= op:
                 subject = int(array("fact_subject")[version])
                 links.append((start, subject, int(array("fact_object")[version])))
@@ -272,7 +283,8 @@ class FactState:
         end: the operation that parted them; None for a merge that holds after ``op``.
         """
         array = self._columns.array
-        recorded, parted = array("merge_op"), array("split_op")
+        recorded = array("merge_op")
+        parted = array("split_op")
         count = int(np.searchsorted(recorded, np.uint64(op), "right"))
         splits: dict[int, list[int]] = {}
         until = int(np.searchsorted(parted, np.uint64(op), "right"))

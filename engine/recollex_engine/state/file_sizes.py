@@ -75,7 +75,8 @@ class FileSizes:
         for path, _, _ in vectors:
             self._changes.watch(path)
         self._compare((*files, *vectors))
-        self._replica, self._vectors = replica, replica.vectors
+        self._replica = replica
+        self._vectors = replica.vectors
         ended = time.monotonic()
         self._due = ended + (ended - began) / SHARE
 

@@ -46,7 +46,9 @@ walk must be depends on its vectors. Recall of the nearest 10 and of the nearest
 Questions are harder to search for than the graph's own rows. So the width is the one that finds
 `SHARE` of the nearest rows of sampled rows, and one step more.
 """
-SHARE, NEAREST, SAMPLED = 0.99, 100, 64
+SHARE = 0.99
+NEAREST = 100
+SAMPLED = 64
 """The share of the `NEAREST` nearest rows that must be found, over `SAMPLED` rows of a graph."""
 COMPARED_ROWS = 65_536
 """Rows that the sampled rows are compared with at once."""
@@ -64,9 +66,15 @@ CodedRows: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt
 """The rows' codes in four bits a component, uint8[rows, dimension / 2]; their steps, float32[rows];
 and their memories, uint32[rows]."""
 
-_MAGIC, _VERSION = b"usearch", 2
-_COSINE, _EIGHT_BITS, _KEYS, _SLOTS = 99, 23, 14, 15
-_SIZES, _HEAD, _SHAPE = 8, 64, 40
+_MAGIC = b"usearch"
+_VERSION = 2
+_COSINE = 99
+_EIGHT_BITS = 23
+_KEYS = 14
+_SLOTS = 15
+_SIZES = 8
+_HEAD = 64
+_SHAPE = 40
 """Sizes in bytes of parts of the file: rows and columns; usearch's header; the graph's numbers."""
 
 
@@ -136,7 +144,8 @@ class Hnsw:
         at += _HEAD
         size, connectivity, lowest, top, start = _numbers(nodes, at, np.uint64, 5)
         at += _SHAPE
-        places, end = np.empty(count, np.int64), at
+        places = np.empty(count, np.int64)
+        end = at
         levels = nodes[at : at + 2 * count]
         if len(levels) == 2 * count and int(levels.view(np.int16).min()) >= 0:
             end = places_of(levels.view(np.int16), CONNECTIVITY, at + 2 * count, places)
@@ -203,8 +212,13 @@ class Hnsw:
         while True:
             state, rows = near_rows(
                 (
-                    *(self.nodes, self._places, self._own_rows, self.first_row, CONNECTIVITY),
-                    *(self._top, self._start),
+                    self.nodes,
+                    self._places,
+                    self._own_rows,
+                    self.first_row,
+                    CONNECTIVITY,
+                    self._top,
+                    self._start,
                 ),
                 coded,
                 allowed,
@@ -267,7 +281,8 @@ def least_width(
 
     Cost: comparing `SAMPLED` rows with all rows, some seconds for a million, and their searches.
     """
-    first, count = graph.first_row, graph.end_row - graph.first_row
+    first = graph.first_row
+    count = graph.end_row - graph.first_row
     places = first + np.linspace(0, count - 1, min(SAMPLED, count)).astype(np.int64)
     rows = np.concatenate([codes(place, place + 1) for place in places.tolist()])
     queries = read_only(rows.astype(np.float32))
@@ -327,7 +342,8 @@ def extend_graph(
     Cost: reading and writing the whole graph, which is in memory meanwhile, and one insertion a
     row.
     """
-    index, cipher = _empty(codes.shape[1]), cipher_for_writing(path)
+    index = _empty(codes.shape[1])
+    cipher = cipher_for_writing(path)
     if before is not None:
         try:
             # an encrypted graph is loaded from memory

@@ -107,7 +107,8 @@ class LabelLists:
             return found
         inverse = self._covering(len(mask), offsets, labels)
         indexed = chosen[chosen < len(inverse.starts) - 1]
-        starts, ends = inverse.starts[indexed], inverse.starts[indexed + 1]
+        starts = inverse.starts[indexed]
+        ends = inverse.starts[indexed + 1]
         listed = inverse.held[_ranges(starts, ends)]
         listed = listed[listed < len(mask)]
         found[listed] = mask[listed]

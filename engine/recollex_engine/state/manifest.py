@@ -74,14 +74,20 @@ class Manifest:
 
         The checksum says that nothing was changed by chance, not that it is one of ours.
         """
-        position, settings = self.position, self.settings
+        position = self.position
+        settings = self.settings
         counts = *self.columns.items(), *self.dictionaries.items(), *self.checksums.items()
         files = [(each.postings, (each.number, *_rows(each))) for each in self.segments]
         files += [(each.path, (each.width, *_rows(each))) for each in self.graphs]
         names = settings.model, settings.language, settings.counter, settings.locale
         numbers = (
-            *(self.generation, position.file, position.offset, position.op),
-            *(settings.dimension, settings.analyzer, settings.embedding),
+            self.generation,
+            position.file,
+            position.offset,
+            position.op,
+            settings.dimension,
+            settings.analyzer,
+            settings.embedding,
             *(count for _, count in counts),
             *(number for _, held in files for number in held),
         )

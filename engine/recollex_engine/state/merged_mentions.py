@@ -102,9 +102,11 @@ def _extended(
 ) -> MergedMentions:
     """Return the mentions up to ``raw.end``, in the arrays of ``made`` if these have room."""
     entity, memory, previous = columns
-    first, end = made.end, raw.end
+    first = made.end
+    end = raw.end
     merged = identities.merged
-    new_entity, new_previous = entity[first:end].copy(), previous[first:end].copy()
+    new_entity = entity[first:end].copy()
+    new_previous = previous[first:end].copy()
     heads = np.full(max(len(raw.heads), int(merged.max()) + 1), NONE, np.uint32)
     heads[: len(raw.heads)] = raw.heads
     former = np.full(len(heads), NONE, np.uint32)
@@ -116,11 +118,13 @@ def _extended(
     roots = identities.roots(len(heads))[new_entity[places]]
     new_entity[places] = roots
     order = np.argsort(roots, kind="stable")  # each chain in the order of its mentions
-    chained, of_root = places[order], roots[order]
+    chained = places[order]
+    of_root = roots[order]
     said_in = memory[first:end][chained]
     again = np.zeros(len(order), np.bool_)
     again[1:] = (of_root[1:] == of_root[:-1]) & (said_in[1:] == said_in[:-1])
-    chained, of_root = chained[~again], of_root[~again]
+    chained = chained[~again]
+    of_root = of_root[~again]
     before = np.empty(len(chained), np.uint32)
     starts = np.ones(len(chained), np.bool_)
     starts[1:] = of_root[1:] != of_root[:-1]

@@ -83,7 +83,8 @@ class MetadataValues:
 
     def _values(self, name: str, group: list[int]) -> "list[tuple[int, object]]":
         """Return the labels of ``group`` that are of a name, with their values."""
-        start, found = f"m:{name}=", []
+        start = f"m:{name}="
+        found = []
         for number, label in zip(group, self._labels.strings(group), strict=True):
             if label.startswith(start):
                 try:

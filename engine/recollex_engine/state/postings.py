@@ -105,7 +105,8 @@ class Postings:
 
     def check_lists(self, path: Path) -> None:
         """Raise `CorruptError` unless the lists, and their cuts, rise and stay in bounds."""
-        starts, slices = self.starts, slices_in(self.end_memory - self.first_memory) - 1
+        starts = self.starts
+        slices = slices_in(self.end_memory - self.first_memory) - 1
         sound = not len(starts) or (
             int(starts[0]) == 0
             and bool((starts[1:] >= starts[:-1]).all())
@@ -126,8 +127,17 @@ class Postings:
     def lists(self) -> Lists:
         """The segment as the kernels take it."""
         return (
-            *(self.starts, self.cuts, self.memories, self.codes, self.limits, self.dense),
-            *(self.dense_cuts, self.greatest, self.columns, self.first_memory, self.end_memory),
+            self.starts,
+            self.cuts,
+            self.memories,
+            self.codes,
+            self.limits,
+            self.dense,
+            self.dense_cuts,
+            self.greatest,
+            self.columns,
+            self.first_memory,
+            self.end_memory,
         )
 
     def write(self, path: Path) -> None:
@@ -150,7 +160,8 @@ class Postings:
         arrays, meta = read_arrays(path)
         if meta.get("format") != FORMAT:
             raise unknown_format(path, meta.get("format"), FORMAT)
-        first, end = meta.get("first_memory"), meta.get("end_memory")
+        first = meta.get("first_memory")
+        end = meta.get("end_memory")
         if not (isinstance(first, int) and isinstance(end, int) and 0 <= first <= end):
             raise CorruptError(path, "the numbers of its memories", f"{first!r} to {end!r}")
         _check(path, arrays, end - first)

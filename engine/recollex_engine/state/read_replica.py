@@ -108,7 +108,9 @@ class ReadReplica:
         replica.integrity.note_lost(replica.is_current)
         replica.integrity.start()
         # Set last: other threads take views meanwhile, and views must not go back in time.
-        self.replica, self._follower, self._opened_rows = replica, follower, opened_rows
+        self.replica = replica
+        self._follower = follower
+        self._opened_rows = opened_rows
         self._torn = None if torn is None else _files(replica)
         self._is_whole = True
 

@@ -145,7 +145,8 @@ class Replica:
         )
         self.position: Position = manifest.position if manifest else START
         self.integrity: Integrity = Integrity(whole=self._whole)
-        moved, erased = last[REEMBED], last[ERASE]
+        moved = last[REEMBED]
+        erased = last[ERASE]
         summing = sum_of_last(manifest, self.folder) if manifest else None
         self._settings = settings_of(moved.kind, moved.payload) if moved else None
         self._known = moved.op if moved else 0
@@ -176,7 +177,8 @@ class Replica:
     @property
     def settings(self) -> Settings | None:
         """The current settings; the columns have them once the last `reembed` is applied."""
-        moved, applied = self._settings, self.columns.settings
+        moved = self._settings
+        applied = self.columns.settings
         if moved is not None and (applied is None or applied.embedding < moved.embedding):
             return moved
         return applied
@@ -211,7 +213,8 @@ class Replica:
         self, manifest: Manifest | None, summing: Beside[int | None] | None
     ) -> Indexes:
         """Map the indexes; if one is damaged, all rows are tail, and recalls are slower."""
-        folder, dimension = self.folder, self.columns.dimension
+        folder = self.folder
+        dimension = self.columns.dimension
         try:
             indexes = Indexes(
                 tuple(
@@ -347,7 +350,8 @@ class Replica:
     @property
     def coded(self) -> CodedRows:
         """The codes, steps and memories of the applied rows, as `Hnsw.search` takes them."""
-        array, rows = self.columns.array, self.columns.rows
+        array = self.columns.array
+        rows = self.columns.rows
         codes = array("code4").reshape(rows, self.columns.dimension // 2)
         return codes, array("code_step"), array("memory_of_row")
 
@@ -377,7 +381,8 @@ class Replica:
         checksums = manifest.checksums | of_indexes(indexes, manifest, self.manifest)
         manifest = replace(manifest, checksums=checksums)
         manifest.write(self.folder)
-        self.manifest, self.indexes = manifest, indexes
+        self.manifest = manifest
+        self.indexes = indexes
 
     def close(self) -> None:
         """Release the maps; views that are still used keep the arrays that they need."""
@@ -394,6 +399,7 @@ def _groups(transactions: Iterable[Transaction]) -> Iterator[list[Transaction]]:
         count += len(transaction.operations)
         if count >= GROUP:
             yield group
-            group, count = [], 0
+            group = []
+            count = 0
     if group:
         yield group

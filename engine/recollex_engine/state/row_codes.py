@@ -33,7 +33,8 @@ def encode_rows(vectors: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:
     codes = np.empty((count, dimension // 2), np.uint8)
     steps, norms, losses = (np.empty(count, np.float32) for _ in range(3))
     encode(vectors, codes, steps, norms, losses)
-    bits, factors = np.empty((count, words(dimension)), np.uint64), np.empty(count, np.float32)
+    bits = np.empty((count, words(dimension)), np.uint64)
+    factors = np.empty(count, np.float32)
     encode_signs(vectors, bits, factors)
     return {
         "code4": codes.reshape(-1),
@@ -62,5 +63,6 @@ class RowEncoder:
 
     def to_add(self, vectors: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:
         """Return what `encode_rows` does, and keep nothing."""
-        known, self._compared = self._compared, None
+        known = self._compared
+        self._compared = None
         return known[1] if known is not None and known[0] is vectors else encode_rows(vectors)

@@ -31,7 +31,8 @@ class Spellings:
         """
         count = len(terms)  # before the text: a term counts once its bytes are there
         text, ends = terms.flat
-        text, ends = read_only(text), read_only(ends[:count])
+        text = read_only(text)
+        ends = read_only(ends[:count])
         with self._growing:
             if self._count < count:
                 if len(self._marks) < count:

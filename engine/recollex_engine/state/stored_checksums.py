@@ -25,7 +25,8 @@ def of_columns(columns: Columns, op: int, generation: int) -> dict[str, int]:
     checkpoint, and for each byte of the columns of `CLOSED`.
     """
     assert columns.settings is not None
-    home, found = columns.settings.columns_folder, {}
+    home = columns.settings.columns_folder
+    found = {}
     for name, column in columns.column.copy().items():
         if column.stored:
             found[f"{home}/{name}"] = (
@@ -57,16 +58,21 @@ def of_vectors(replica_rows: Rows, manifest: Manifest, known: Manifest | None) -
 
     replica_rows(first, end) returns the vectors of rows [first, end).
     """
-    name, rows = manifest.settings.vectors_file, manifest.columns["memory_of_row"]
+    name = manifest.settings.vectors_file
+    rows = manifest.columns["memory_of_row"]
     first = crc = 0
     if known is not None and name in known.checksums:
-        first, crc = known.columns["memory_of_row"], known.checksums[name]
+        first = known.columns["memory_of_row"]
+        crc = known.checksums[name]
     return {name: crc32(replica_rows(first, rows), crc)} if rows else {}
 
 
 def parts_of_columns(columns: Columns, manifest: Manifest, folder: Path) -> tuple[list[Part], bool]:
     """Return what is to be compared of columns that were just opened, and whether that is all."""
-    settings, sums, parts, count = manifest.settings, manifest.checksums, [], 0
+    settings = manifest.settings
+    sums = manifest.checksums
+    parts = []
+    count = 0
     home = settings.columns_folder
     for name, column in columns.column.items():
         count += 1
@@ -117,7 +123,8 @@ def sum_of_last(manifest: Manifest, folder: Path) -> Beside[int | None] | None:
 
 def part_of_vectors(replica_rows: Rows, manifest: Manifest, folder: Path) -> list[Part]:
     """Return what is to be compared of the vectors; nothing if rows are missing."""
-    name, rows = manifest.settings.vectors_file, manifest.columns["memory_of_row"]
+    name = manifest.settings.vectors_file
+    rows = manifest.columns["memory_of_row"]
     crc = manifest.checksums.get(name)
     if crc is None or not rows:
         return []

@@ -65,8 +65,16 @@ _CODES = {
 }
 """The columns of codes, and how many codes there are."""
 _ENTITIES = (
-    *("mention_entity", "name_entity", "fact_subject", "fact_entity", "node_entity"),
-    *("type_entity", "phrase_entity", "synonym_entity", "synonym_other", "parted_entity"),
+    "mention_entity",
+    "name_entity",
+    "fact_subject",
+    "fact_entity",
+    "node_entity",
+    "type_entity",
+    "phrase_entity",
+    "synonym_entity",
+    "synonym_other",
+    "parted_entity",
 )
 _MEMORIES = ("memory_of_row", "mention_memory", "link_target", "link_source", "fact_evidence")
 _CHAINED = ("previous", "mention_previous", "link_previous", "fact_previous", "event_previous")
@@ -135,7 +143,8 @@ class _Columns:
 
     def check_closures(self) -> None:
         """Raise unless memories were closed by operations that do so; labels can be read."""
-        closed, kinds = self._array("closed_by"), self._array("op_kind")
+        closed = self._array("closed_by")
+        kinds = self._array("op_kind")
         labels = self._dictionaries["labels"]
         known = closed[(closed > 0) & (closed <= len(kinds))]  # later ones are taken for open
         for label in np.unique(kinds[known - 1]).tolist():
@@ -144,7 +153,8 @@ class _Columns:
 
     def check_numbers(self) -> None:
         array = self._array
-        memories, rows = len(array("id")), len(array("memory_of_row"))
+        memories = len(array("id"))
+        rows = len(array("memory_of_row"))
         ops = len(array("op_recorded_at"))
         labels = len(self._dictionaries["labels"])
         self.below("id", len(self._dictionaries["ids"]))
@@ -198,7 +208,8 @@ class _Columns:
 
     def named(self, name: str, codes: str, ends: Mapping[int, int]) -> None:
         """Raise unless items with a code in ``ends`` are numbers below its end."""
-        items, found = self._array(name), self._array(codes)
+        items = self._array(name)
+        found = self._array(codes)
         for code, end in ends.items():
             of_it = items[found == code]
             if len(of_it) and not 0 <= int(of_it.min()) <= int(of_it.max()) < end:

@@ -82,7 +82,9 @@ class StagedSurfaces:
 
         Raises `ValueError` for a vector of another length.
         """
-        columns, staged, terms = self._columns, self._staged, self._terms()
+        columns = self._columns
+        staged = self._staged
+        terms = self._terms()
         self._words.add()
         if self._forgets:
             for name in SURFACES:
@@ -140,7 +142,8 @@ class KindCodes:
     """
 
     def __init__(self, kind: int, width: int) -> None:
-        self._kind, self._width = kind, width
+        self._kind = kind
+        self._width = width
         self.read = 0  # vectors of any kind
         self._rows, self._of = Column("<u4"), Column("<u4")
         self._bits, self._factors = Column("<u8"), Column("<f4")
@@ -307,7 +310,8 @@ class Surfaces:
         if known is None or known.read < rows:
             with self._growing:
                 known = self._of_kind.setdefault(kind, KindCodes(kind, words(dimension)))
-                of, kinds = self.array("vector_of"), self.array("kind")
+                of = self.array("vector_of")
+                kinds = self.array("kind")
                 known.extend(rows, of, kinds, self.one_bit(rows, dimension))
         return known.before(rows)
 
@@ -316,8 +320,10 @@ class Surfaces:
 
         ``labels``: the dictionary of that name. Cost: 20 ns a version.
         """
-        rows, found = self.rows, []
-        kinds, versions = self.array("kind")[:rows], self.array("version")[:rows]
+        rows = self.rows
+        found = []
+        kinds = self.array("kind")[:rows]
+        versions = self.array("version")[:rows]
         for number, (kind, prefix, column) in enumerate(_NAMED):
             named = self._columns.array(column)
             erased = labels.get(f"{prefix}:{PLACEHOLDER}")

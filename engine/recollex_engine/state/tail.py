@@ -84,8 +84,15 @@ class Tail:
                 moved = self._make_room(self._size + BLOCK * blocks, vocabulary)
                 now = self.now
                 self._size = extend_chains(
-                    *(first_row, term_offset, term, first, end_memory, self._size),
-                    *(self._latest, now.postings, now.counts),
+                    first_row,
+                    term_offset,
+                    term,
+                    first,
+                    end_memory,
+                    self._size,
+                    self._latest,
+                    now.postings,
+                    now.counts,
                 )
                 fence()  # a kernel of a reader that loads a new head loads whole postings
                 publish_chains(
@@ -93,18 +100,22 @@ class Tail:
                 )
                 self._end = end_memory
                 if moved and len(now.postings) > 2 * self._size:  # no reader has seen them yet
-                    postings, counts = now.postings[: self._size], now.counts[: self._size]
+                    postings = now.postings[: self._size]
+                    counts = now.counts[: self._size]
                     self.now = TailPostings(now.head, postings.copy(), counts.copy())
                 self._is_whole = True
             return self.now
 
     def _make_room(self, places: int, vocabulary: int) -> bool:
         """Make the arrays large enough; return whether the postings were copied to larger ones."""
-        old, moves = self.now, places > len(self.now.postings)
-        postings, counts = old.postings, old.counts
+        old = self.now
+        moves = places > len(self.now.postings)
+        postings = old.postings
+        counts = old.counts
         if moves:
             room = max(places, len(postings) * 3 // 2, _LEAST)
-            postings, counts = _grown(postings, room), _grown(counts, room)
+            postings = _grown(postings, room)
+            counts = _grown(counts, room)
         head = old.head
         if vocabulary > len(head):
             terms = max(vocabulary, len(head) * 3 // 2, _LEAST)

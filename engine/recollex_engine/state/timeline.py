@@ -30,7 +30,8 @@ class Timeline:
 
     def extended(self, said_at: npt.NDArray[np.int64]) -> "Timeline":
         """Return the order of all of ``said_at``; this timeline orders its first items."""
-        known, count = len(self.order), len(said_at)
+        known = len(self.order)
+        count = len(said_at)
         if known == count:
             return self
         if known == 0:

@@ -149,9 +149,11 @@ class VectorBatches:
         firsts = [batch.first for batch in self.in_force]
         ends = [batch.end for batch in self.in_force]
         for batch in reversed(new):  # of several, the later ones first: earlier places stay
-            first, end = bisect_right(ends, batch.first), bisect_left(firsts, batch.end)
+            first = bisect_right(ends, batch.first)
+            end = bisect_left(firsts, batch.end)
             self.in_force[first:end] = [batch]
-            firsts[first:end], ends[first:end] = [batch.first], [batch.end]
+            firsts[first:end] = [batch.first]
+            ends[first:end] = [batch.end]
 
     def lost(self, vectors: VectorsReader) -> list[VectorBatch]:
         """Return the batches whose rows are missing in the file, or have another checksum.

@@ -142,7 +142,8 @@ class View:
     @cached_property
     def tail(self) -> TailPostings:
         """The postings of memories [indexed_memories, memories), and perhaps of newer ones."""
-        columns, first = self.columns, self.indexed_memories
+        columns = self.columns
+        first = self.indexed_memories
         if first == self.memories:
             return _NO_TAIL
         tail = columns.tail
@@ -162,11 +163,17 @@ class View:
 
         `tail` and the buffers keep the arrays alive.
         """
-        tail, buffer = self.tail, self.buffer
+        tail = self.tail
+        buffer = self.buffer
         return places(
             (
-                *(tail.head, tail.postings, tail.counts, buffer("words")),
-                *(buffer("first_row"), buffer("term_offset"), buffer("term")),
+                tail.head,
+                tail.postings,
+                tail.counts,
+                buffer("words"),
+                buffer("first_row"),
+                buffer("term_offset"),
+                buffer("term"),
             )
         )
 

@@ -48,4 +48,5 @@ class BatchInterner(dict[str, int]):
     def add(self) -> None:
         """Add the new strings to the dictionary."""
         self._dictionary.add_many(self._strings)
-        self._first, self._strings = self._dictionary.count, []
+        self._first = self._dictionary.count
+        self._strings = []

@@ -51,9 +51,14 @@ class _Request(ctypes.Structure):
     """``struct aiocb``, of glibc and musl alike as far as it has names here."""
 
     _fields_ = (
-        *(("fd", ctypes.c_int), ("opcode", ctypes.c_int), ("priority", ctypes.c_int)),
-        *(("buffer", ctypes.c_void_p), ("bytes", ctypes.c_size_t)),
-        *(("value", ctypes.c_uint64), ("signal", ctypes.c_int), ("notify", ctypes.c_int)),
+        ("fd", ctypes.c_int),
+        ("opcode", ctypes.c_int),
+        ("priority", ctypes.c_int),
+        ("buffer", ctypes.c_void_p),
+        ("bytes", ctypes.c_size_t),
+        ("value", ctypes.c_uint64),
+        ("signal", ctypes.c_int),
+        ("notify", ctypes.c_int),
         ("library", ctypes.c_uint64 * 32),  # more than it uses
     )
 

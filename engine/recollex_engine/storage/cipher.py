@@ -144,8 +144,10 @@ class _Library:
         from cryptography.hazmat.primitives.hashes import SHA256
         from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
-        self.exceptions, self.AESGCM = exceptions, AESGCM
-        self.SHA256, self.HKDFExpand = SHA256, HKDFExpand
+        self.exceptions = exceptions
+        self.AESGCM = AESGCM
+        self.SHA256 = SHA256
+        self.HKDFExpand = HKDFExpand
 
 
 _library: _Library | None = None

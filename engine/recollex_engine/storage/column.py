@@ -138,10 +138,12 @@ class Column:
 
     def extend(self, values: Sequence[Any] | NDArray[Any]) -> None:
         """Add items, in order. Cost: amortised one copy of them; 0.5 us for a few."""
-        count, new = self.count, len(values)
+        count = self.count
+        new = len(values)
         if not new:
             return
-        end, storage = count + new, self.buffer
+        end = count + new
+        storage = self.buffer
         if end > len(storage):
             self._grow(end)
             storage = self.buffer
@@ -190,7 +192,8 @@ class Column:
         """
         summed, crc = self._summed
         if count < summed:
-            summed, crc = 0, 0
+            summed = 0
+            crc = 0
         crc = crc32(self.buffer[summed:count], crc)
         self._summed = count, crc
         return crc
@@ -298,7 +301,10 @@ class Column:
 
     def _grow(self, needed: int) -> None:
         """Grow to at least ``needed`` items; the stored part is mapped again, not copied."""
-        kind, old, count, stored = self.dtype, self.buffer, self.count, self._stored
+        kind = self.dtype
+        old = self.buffer
+        count = self.count
+        stored = self._stored
         with self._lock:
             if (
                 stored * kind.itemsize >= column_file.MAPPED_FROM

@@ -52,7 +52,8 @@ def load(place: str, kind: np.dtype[Any], stored: int, capacity: int, *, fixed: 
 def _read(
     fd: int, place: str, kind: np.dtype[Any], stored: int, capacity: int, *, fixed: bool
 ) -> Loaded:
-    size, room = stored * kind.itemsize, capacity * kind.itemsize
+    size = stored * kind.itemsize
+    room = capacity * kind.itemsize
     status = os.fstat(fd)
     if status.st_size < size:  # sealed bytes are more than plain ones
         found = status.st_size // kind.itemsize
@@ -73,7 +74,8 @@ def _read(
         with contextlib.suppress(OSError, ValueError):
             data = overlay.private_bytes(fd, mapped, room, writable=not fixed)
     if data is None:
-        data, mapped = np.empty(room, np.uint8), 0
+        data = np.empty(room, np.uint8)
+        mapped = 0
     _read_into(data[mapped:size], fd, mapped, place)
     return data.view(kind), file_id, None
 

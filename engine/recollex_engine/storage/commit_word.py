@@ -43,7 +43,10 @@ DELETED = (1 << 64) - 1
 
 _MAGIC = b"rcxcomit"
 _HEADER = struct.Struct("<8sII")
-_OP, _GENERATION, _CHECK = 2, 3, 4  # in words of 8 bytes
+# in words of 8 bytes
+_OP = 2
+_GENERATION = 3
+_CHECK = 4
 _FIRST = _HEADER.pack(_MAGIC, VERSION, 0)
 _NEW = struct.pack("<16sQQQ", _FIRST, 0, 0, crc32(_FIRST)).ljust(SIZE, b"\0")
 
@@ -151,7 +154,8 @@ class CommitWord:
                 pages = memoryview(bytearray(os.pread(fd, SIZE, 0)))
         finally:
             os.close(fd)
-        header, words = pages[: _HEADER.size], pages.cast("Q")
+        header = pages[: _HEADER.size]
+        words = pages.cast("Q")
         magic, version, _ = _HEADER.unpack(header)
         if magic != _MAGIC or words[_CHECK] != crc32(header):
             return None

@@ -79,7 +79,9 @@ def read_sealed(
     if data[: len(_MAGIC)] != _MAGIC:
         raise CorruptError(path, "a file that is encrypted as its agent is", "other bytes")
     id = bytes(data[len(_MAGIC) : _HEADER_BYTES])
-    at, total, parts = _HEADER_BYTES, 0, []
+    at = _HEADER_BYTES
+    total = 0
+    parts = []
     while at < len(data) if size is None else total < size:
         after = at + _LENGTH.size
         length = _LENGTH.unpack(data[at:after])[0] if after <= len(data) else 0

@@ -165,7 +165,9 @@ class Dictionary:
 
     def _search(self, strings: Sequence[str]) -> dict[str, int | None]:
         """Return the number of each string that is in the index, None for others."""
-        missing, index = self._missing, self._index  # in this order, as in `get`
+        # in this order, as in `get`
+        missing = self._missing
+        index = self._index
         hashes = np.frombuffer(b"".join(_digest(each.encode()) for each in strings), "<u8")
         places = np.searchsorted(index.hashes, hashes).clip(max=index.count - 1)
         numbers = np.where(index.hashes[places] == hashes, index.numbers[places], NONE)
@@ -233,7 +235,8 @@ class Dictionary:
 
         The numbers and places are not checked: the caller vouches for them. Cost: 0.05 us each.
         """
-        heap, ends = self._heap.buffer, self._offsets.buffer
+        heap = self._heap.buffer
+        ends = self._offsets.buffer
         joined = gather_strings(heap, ends, column, places, 0).tobytes().decode("utf-8", "replace")
         found = joined.split("\0")  # the fastest way to make many strings
         if len(found) == len(places):
@@ -263,7 +266,8 @@ class Dictionary:
         count = self.count if count is None else count
         if not self.stored <= count <= self.count:
             raise InputError(f"count must lie in [{self.stored}, {self.count}], got {count}")
-        self._folder, self._name = folder, name
+        self._folder = folder
+        self._name = name
         if count > self.stored:
             heap_size = int(self._offsets.array[count - 1])
             heap_size = max(heap_size, self._heap.stored)  # a failed call may have written more
@@ -354,7 +358,8 @@ class Dictionary:
 
     def _hashes(self, start: int, end: int) -> Hashes:
         """Return the hashes of strings ``start`` to ``end``. Cost: 0.7 us each."""
-        heap, offsets = self._heap.array.data, self._offsets.array
+        heap = self._heap.array.data
+        offsets = self._offsets.array
         ends = offsets[start:end].tolist()
         starts = [int(offsets[start - 1]) if start else 0, *ends]
         strings = (heap[first:last] for first, last in zip(starts, ends, strict=False))
@@ -362,7 +367,8 @@ class Dictionary:
 
     def _find(self, index: "DictionaryIndex", data: bytes) -> int | None:
         """Return the number of a string, given as UTF-8, or None."""
-        hashes, hash = index.hash_view, int.from_bytes(_digest(data), "little")
+        hashes = index.hash_view
+        hash = int.from_bytes(_digest(data), "little")
         place = bisect_left(hashes, hash)
         while place < index.count and hashes[place] == hash:
             number = index.numbers.item(place)

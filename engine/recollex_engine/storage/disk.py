@@ -284,7 +284,9 @@ class FileSink:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        fd, self._fd = self._fd, -1  # a later write is refused; its number may be another file's
+        # a later write is refused; its number may be another file's
+        fd = self._fd
+        self._fd = -1
         os.close(fd)
 
 

@@ -64,6 +64,7 @@ class FileChanges:
         return found
 
     def __del__(self) -> None:
-        fd, self._fd = self._fd, -1
+        fd = self._fd
+        self._fd = -1
         if fd >= 0:
             os.close(fd)

@@ -169,7 +169,8 @@ class WriterLock:
 
     def _close_descriptor(self) -> None:
         """Close the descriptor, and never twice: its number may be another file's by then."""
-        fd, self._fd = self._fd, -1
+        fd = self._fd
+        self._fd = -1
         if fd >= 0:
             os.close(fd)
 

@@ -116,7 +116,8 @@ class HeldFolder:
 
     def close(self) -> None:
         """Close the descriptor; the second call does nothing."""
-        fd, self._fd = self._fd, -1
+        fd = self._fd
+        self._fd = -1
         if fd >= 0:
             os.close(fd)
 

@@ -108,7 +108,8 @@ class PooledFile:
 
     def _close(self) -> None:
         """Close the descriptor, and never twice: its number may be another file's by then."""
-        fd, self._fd = self._fd, -1
+        fd = self._fd
+        self._fd = -1
         if fd >= 0:
             os.close(fd)
 

@@ -21,7 +21,8 @@ from pathlib import Path
 
 from recollex_engine.storage.disk import temporary_folder
 
-INSIDE, BESIDE = ".new-", ".recollex-new-"
+INSIDE = ".new-"
+BESIDE = ".recollex-new-"
 
 
 @contextmanager

@@ -84,7 +84,8 @@ def row_bytes(dimension: int, *, sealed: bool) -> int:
 
 def seal_rows(cipher: Cipher, rows: Rows, first: int) -> bytes:
     """Return rows as an encrypted file holds them, from number ``first`` on. Cost: 2 us each."""
-    data, size = _bytes_of(rows), row_bytes(rows.shape[1], sealed=False)
+    data = _bytes_of(rows)
+    size = row_bytes(rows.shape[1], sealed=False)
     plain = [data[at : at + size] for at in range(0, len(data), size)]
     return b"".join(cipher.seal_each(_PURPOSE, first, plain))
 
@@ -95,7 +96,8 @@ def open_rows(cipher: Cipher, stored: Bytes, dimension: int, first: int) -> Rows
     Cost: 2 us each.
     """
     size = row_bytes(dimension, sealed=True)
-    data, zeros = memoryview(stored), bytes(2 * dimension)
+    data = memoryview(stored)
+    zeros = bytes(2 * dimension)
     sealed = [data[at : at + size] for at in range(0, len(data) - size + 1, size)]
     plain = [row or zeros for row in cipher.open_each(_PURPOSE, first, sealed)]
     return np.frombuffer(b"".join(plain), "<f2").reshape(len(plain), dimension)
@@ -125,7 +127,9 @@ class VectorsWriter:
             size = _check_header(fd, path, dimension, self._cipher)
         _check_rows(path, count, self._row_bytes, size)
         self._count = count
-        self._writes, self._flushed = 1, 0  # 1: those of an earlier process may not be flushed
+        # 1: those of an earlier process may not be flushed
+        self._writes = 1
+        self._flushed = 0
 
     @property
     def count(self) -> int:
@@ -328,7 +332,8 @@ class VectorsReader:
                 end = min(first + _OPENED_AT_ONCE, count)
                 stored = self.stored(first, end)
                 room[first:end] = open_rows(cipher, stored, self.dimension, first)
-            self.mapped, self._room = (rows, count, found), room
+            self.mapped = (rows, count, found)
+            self._room = room
             return rows
 
     def _map(self, size: int) -> Rows:

@@ -183,7 +183,8 @@ text='who said the Grand Canyon?')
     def quotes(self, text: str) -> tuple[tuple[tuple[str | None, ...], ...], str]:
         """Return the phrases of a query, and its text without their quotation marks."""
         phrases = []
-        bare, after = "", 0
+        bare = ""
+        after = 0
         for match in _QUOTED.finditer(text):
             quoted = match[match.lastindex or 0]
             bare += text[after : match.start()] + quoted

@@ -17,17 +17,78 @@ MOST = 4
 """Number of names above which a question is not divided."""
 _JOINERS = frozenset(
     (
-        *("a", "an", "and", "at", "da", "de", "del", "der", "di", "do", "du", "for", "from", "in"),
-        *("la", "le", "of", "on", "or", "the", "to", "van", "von", "with", "&", "\u2013", "-"),
+        "a",
+        "an",
+        "and",
+        "at",
+        "da",
+        "de",
+        "del",
+        "der",
+        "di",
+        "do",
+        "du",
+        "for",
+        "from",
+        "in",
+        "la",
+        "le",
+        "of",
+        "on",
+        "or",
+        "the",
+        "to",
+        "van",
+        "von",
+        "with",
+        "&",
+        "\u2013",
+        "-",
     )
 )
 """Words in lower case inside a name: "The Lord of the Rings"."""
 _OPENERS = frozenset(
     (
-        *("among", "and", "are", "at", "between", "both", "by", "can", "could", "did", "do"),
-        *("does", "either", "for", "from", "had", "has", "have", "how", "if", "in", "is", "of"),
-        *("on", "or", "out", "should", "was", "were", "what", "when", "where", "which", "who"),
-        *("whom", "whose", "why", "will", "with", "would"),
+        "among",
+        "and",
+        "are",
+        "at",
+        "between",
+        "both",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "either",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "if",
+        "in",
+        "is",
+        "of",
+        "on",
+        "or",
+        "out",
+        "should",
+        "was",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "would",
     )
 )
 """Words at the start of a question that have a capital and begin no name."""
@@ -114,7 +175,8 @@ def _joined(body: str, match: re.Match[str]) -> _Found | None:
 
 def _name_before(body: str, end: int) -> int | None:
     """Return where the name that ends at ``end`` begins; None if there is none."""
-    begin, place = None, end
+    begin = None
+    place = end
     while place > 0:
         space = body.rfind(" ", 0, place)
         word = body[space + 1 : place]
@@ -134,7 +196,8 @@ def _name_before(body: str, end: int) -> int | None:
 
 def _name_after(body: str, start: int) -> int | None:
     """Return where the name that begins at ``start`` ends; None if there is none."""
-    end, place = None, start
+    end = None
+    place = start
     while place < len(body):
         space = body.find(" ", place)
         space = len(body) if space < 0 else space
@@ -172,5 +235,6 @@ def _is_joined_name(name: str) -> bool:
 
 
 def _has_capital(word: str) -> bool:
-    first, second = word[:1], word[1:2]
+    first = word[:1]
+    second = word[1:2]
     return first.isupper() or first.isdigit() or (first in _QUOTES and second.isupper())

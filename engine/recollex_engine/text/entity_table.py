@@ -159,13 +159,15 @@ class EntityTable:
             company = min(1.0, shared(entity, others) / FULL_COMPANY)
             score = named + COMPANY_WEIGHT * company + recent
             if score > best_score or (score == best_score and (best is None or entity < best)):
-                best, best_score = entity, score
+                best = entity
+                best_score = score
         return best
 
     def _candidates(self, name: str) -> list[tuple[str, float]]:
         """Return the first names that a new name is scored against, with their likeness."""
         if self.rule == "memora":
-            lists, least = [self._names], _LEAST_LIKENESS
+            lists = [self._names]
+            least = _LEAST_LIKENESS
         else:
             lists = [self._block.get(key, []) for key in {word[:3] for word in name.split()}]
             least = MATCH_THRESHOLD

@@ -55,10 +55,12 @@ def variant_of(name: str, full: str) -> Variant | None:
     >>> variant_of("alice chen", "alice") is variant_of("jana", "jane") is None
     True
     """
-    one, other = plain_name(name), plain_name(full)
+    one = plain_name(name)
+    other = plain_name(full)
     if one == other:
         return Variant("form", FORM)
-    words, own = other.replace("-", " ").split(), one.split()
+    words = other.replace("-", " ").split()
+    own = one.split()
     if (one, other) in CODES:
         return Variant("initials", FORM)
     if one in initials(words):
@@ -96,7 +98,8 @@ def is_slip(one: str, other: str) -> bool:
 
 def is_first_part(name: str, full: str) -> bool:
     """Return whether a name is the beginning of a longer one: "alice", and not "chen"."""
-    own, words = plain_name(name).split(), plain_name(full).replace("-", " ").split()
+    own = plain_name(name).split()
+    words = plain_name(full).replace("-", " ").split()
     return len(own) < len(words) and own == words[: len(own)]
 
 

@@ -129,7 +129,8 @@ def naming(text: str, unusual: set[str], role: bool) -> frozenset[str]:
 
 def _roles_as_persons(lower: str) -> list[str]:
     """Return the roles that stand where a person does in a text in lower case."""
-    found, after = [], 0
+    found = []
+    after = 0
     for start in (0, *(match.start() for match in _BEFORE_ROLE(lower))):
         if start >= after and (match := _ROLE_AS_PERSON(lower, start)):
             found.append(match[match.lastgroup or 0])

@@ -56,7 +56,8 @@ def split(text: str, words: int = 100) -> list[tuple[int, int]]:
 
     wanted = left / max(2, round(left / words))
     starts = [0]
-    held, held_end = 0.0, 0
+    held = 0.0
+    held_end = 0
     for end, size in units:
         if held and (held + size / 2 > wanted or held + size > 1.5 * words):
             starts.append(held_end)
@@ -86,7 +87,8 @@ def _units(text: str, words: int) -> list[tuple[int, float]]:
             or (space and _STOP(piece) and not _ABBREVIATION(piece))
         ):
             _close(sentence, size, words, units)
-            sentence, size = [], 0.0
+            sentence = []
+            size = 0.0
     if sentence:
         _close(sentence, size, words, units)
     return units

@@ -250,7 +250,8 @@ without the runs that match by themselves."""
 _HEARER_BIT, _WHEN_BIT, _SUPPOSES_BIT, _SECOND_BIT, _FIRST_PERSON_BIT, _LAST_BIT, _FIRST_BIT = (
     bit for bit, _, _ in _SEARCHES
 )
-_ASKS_BIT, _PRESENT_BIT = _BITS["asks"], _BITS["present"]
+_ASKS_BIT = _BITS["asks"]
+_PRESENT_BIT = _BITS["present"]
 _EVERY = (1 << _ALONE) - 1
 _CUE_BITS = _EVERY & ~_ASKS_BIT
 
@@ -273,7 +274,8 @@ def cues_of(folded: str, signs: int, named: frozenset[str], foreign: bool = Fals
         for bit, search, quick_search in _SEARCHES:
             if unsure & bit and (search if hidden else quick_search)(folded):
                 found |= bit
-    addressed, second_person = found & _HEARER_BIT != 0, found & _SECOND_BIT != 0
+    addressed = found & _HEARER_BIT != 0
+    second_person = found & _SECOND_BIT != 0
     supposes = found & _SUPPOSES_BIT != 0
     return Cues(
         addressed,

@@ -90,7 +90,9 @@ def _by_words(words: list[str]) -> EntityType | None:
     """Return the type that the words of a name show by themselves."""
     if not words:
         return None
-    whole, first, last = " ".join(words), words[0], words[-1]
+    whole = " ".join(words)
+    first = words[0]
+    last = words[-1]
     for known, kind in (
         (PLACES, LOCATION),
         (ORGANIZATIONS, ORGANIZATION),
@@ -121,7 +123,8 @@ def _by_sentence(name: str, text: str) -> EntityType:
     if start < 0:
         return OTHER
     end = start + len(name)
-    before, after = text[max(0, start - _REACH) : start], text[end : end + _REACH]
+    before = text[max(0, start - _REACH) : start]
+    after = text[end : end + _REACH]
     before = _ARTICLE.sub("", before)
     if before.rstrip(" ")[-1:] in "\"'\u201c\u2018*_" and before.strip():
         return PRODUCT

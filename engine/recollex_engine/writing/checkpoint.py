@@ -103,7 +103,9 @@ def run(writer: Writer, generation: int) -> None:
     manifest = replace(manifest, checksums=_checksums(replica, manifest, indexes))
     writer.check_place()  # it may have been moved while all of this was written
     manifest.write(folder)
-    replica.manifest, replica.generation, replica.indexes = manifest, generation, indexes
+    replica.manifest = manifest
+    replica.generation = generation
+    replica.indexes = indexes
     writer.commit_word.generation = generation
     _remove_old(folder, manifest)
     with writer.lock:
@@ -115,7 +117,8 @@ def run(writer: Writer, generation: int) -> None:
 
 def _checksums(replica: Replica, manifest: Manifest, indexes: Indexes) -> dict[str, int]:
     """Return the checksums of all files of a checkpoint; those of kept index files are known."""
-    op, known = manifest.position.op, replica.manifest
+    op = manifest.position.op
+    known = replica.manifest
     return {
         **stored_checksums.of_columns(replica.columns, op, manifest.generation),
         **stored_checksums.of_indexes(indexes, manifest, known),

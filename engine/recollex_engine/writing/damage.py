@@ -53,7 +53,8 @@ def _start_again(writer: Damaged) -> None:
     damage.
     """
     with writer.lock:
-        before, integrity = writer.replica, writer.replica.integrity
+        before = writer.replica
+        integrity = writer.replica.integrity
         if not integrity.found:
             return
         integrity.found = False
@@ -61,7 +62,8 @@ def _start_again(writer: Damaged) -> None:
         if integrity.damage is not None:
             warn_of_answers(integrity.damage)
             replica = writer.started_again(whole=True)
-            replica.published, replica.generation = before.published, before.generation
+            replica.published = before.published
+            replica.generation = before.generation
             writer.lexicon = Lexicon()
             writer.replica = replica
 

@@ -137,7 +137,8 @@ class Draft:
     def _new_id(self) -> str:
         if not self.random:
             self.random = os.urandom(16 * 64)  # one system call for 64 ids
-        id, self.random = id_of(self.random[:16]), self.random[16:]
+        id = id_of(self.random[:16])
+        self.random = self.random[16:]
         return id
 
     def _versions(self, id: str) -> tuple[int | None, int | None]:
@@ -301,7 +302,8 @@ class Draft:
         return sum(1 for _ in islice(together, FULL_COMPANY))
 
     def _last_seen(self, entity: int) -> int:
-        columns, entry = self.columns, self._newest_mention(entity)
+        columns = self.columns
+        entry = self._newest_mention(entity)
         if entry == NONE:
             return -(2**62)
         memory = columns.column["mention_memory"].buffer.item(entry)

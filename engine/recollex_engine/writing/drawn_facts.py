@@ -27,7 +27,9 @@ def unsupported_facts(columns: Columns, gone: Collection[int]) -> list[tuple[str
     if drawer is None:
         return []
     array = columns.array
-    closed_by, made_by, made_at = array("fact_closed_by"), array("op_by"), array("fact_op")
+    closed_by = array("fact_closed_by")
+    made_by = array("op_by")
+    made_at = array("fact_op")
     keys = set(array("id")[list(gone)].tolist())
     found = []
     for version in sorted(set(_citing(columns, gone))):
@@ -44,7 +46,8 @@ def unsupported_facts(columns: Columns, gone: Collection[int]) -> list[tuple[str
 
 def _citing(columns: Columns, memories: Iterable[int]) -> Iterator[int]:
     """Yield the versions of facts that cite one of some memories, or an earlier version of it."""
-    before, facts = columns.array("fact_evidence_previous"), columns.array("fact_evidence_fact")
+    before = columns.array("fact_evidence_previous")
+    facts = columns.array("fact_evidence_fact")
     for newest in memories:
         memory = newest
         while memory != NONE:

@@ -28,13 +28,16 @@ def resting_on(view: View, memories: Ordinals) -> Ordinals:
 
     Cost: 3 us for each fact that was drawn and each opinion, erased ones left out.
     """
-    ids, strings = view.of_memories("id"), view.columns.dictionary["ids"]
+    ids = view.of_memories("id")
+    strings = view.columns.dictionary["ids"]
     kept = (view.of_memories("closed_by") != view.of_memories("op")).astype(np.uint8)
     left = {
         each: (set(evidence_of(view.columns, each)), _superseded(view.columns, each))
         for each in drawn(view, kept)
     }
-    gone, lost, found = set(strings.strings(ids[memories].tolist())), set[str](), list[int]()
+    gone = set(strings.strings(ids[memories].tolist()))
+    lost = set[str]()
+    found = list[int]()
     while new := [
         each for each, (evidence, before) in left.items() if evidence & gone or before in lost
     ]:
@@ -53,7 +56,8 @@ def unsupported(view: View, forgotten: Collection[str]) -> list[int]:
     is open, or archived, as of the last operation. Cost: as of `resting_on`; a byte for each memory
     where there are no facts and no opinions.
     """
-    columns, gone = view.columns, set(forgotten)
+    columns = view.columns
+    gone = set(forgotten)
     has_opinions = bool((view.of_memories("network") == OPINION).any())
     if not has_opinions and columns.metadata_values.first(DRAWN) is None:
         return []

@@ -107,7 +107,8 @@ class EntityDraft:
         What it takes with it is staged after this. Raises `InputError` if the transaction has named
         the entity already.
         """
-        draft, columns = self._staging.draft, self.columns
+        draft = self._staging.draft
+        columns = self.columns
         before = {kind for kind, _ in draft.operations} - {"merge_entity", "split_entity"}
         if before:
             raise InputError(

@@ -107,7 +107,8 @@ class ErasedFacts:
         self, gone_memory: Callable[[int], bool], gone_mention: Callable[[str], bool]
     ) -> None:
         """Decide about every record that was read."""
-        self._gone_memory, self._gone_mention = gone_memory, gone_mention
+        self._gone_memory = gone_memory
+        self._gone_mention = gone_mention
         self._decide_facts()
         self._decide("event", EVENTS[:1], EVENTS)
         self._decide("event", EVENTS[1:], EVENTS)
@@ -137,7 +138,8 @@ class ErasedFacts:
                 self._take("fact", version, place, payload)
                 continue
             sources = self._sources(payload)
-            stated, new = self._begun(payload), sources
+            stated = self._begun(payload)
+            new = sources
             before = payload.get("previous")
             if kind == "retro_correct" and before is not None:
                 if before in fields:
@@ -157,7 +159,8 @@ class ErasedFacts:
 
     def _begun(self, payload: Payload) -> _Fields:
         """Return what a version states that follows no other."""
-        sources, drawn = self._sources(payload), payload.get("by") == EXTRACTION
+        sources = self._sources(payload)
+        drawn = payload.get("by") == EXTRACTION
         return {name: [_Stated(said, sources, drawn)] for name, said in _values(payload).items()}
 
     def _after(
@@ -262,7 +265,8 @@ class ErasedFacts:
             return self._changed(kind, payload)
         version = self._next[what]
         self._next[what] += 1
-        previous, closes = payload.get("previous"), payload.get("closes")
+        previous = payload.get("previous")
+        closes = payload.get("closes")
         while previous in self._gone[what]:
             previous = self._before[what][previous]
         left: Payload
@@ -273,7 +277,8 @@ class ErasedFacts:
             left = self._changed(kind, payload)
             resaid = left.get("summary") != payload.get("summary")
             if what == "fact" and version in self._changed_values:
-                left, resaid = _with_values(left, dict(self._changed_values[version])), True
+                left = _with_values(left, dict(self._changed_values[version]))
+                resaid = True
             if resaid:
                 self._resaid[what].add(version)
             left = {name: left[name] for name in left if name not in ("closes", "previous")}

@@ -120,7 +120,8 @@ class Intent:
 
 def read_plan(log: Path, erasing: Erasing) -> tuple[ErasurePlan, Settings]:
     """Return the plan of an erasure, and the settings in force. Cost: reading the log."""
-    plan, settings = ErasurePlan(erasing), None
+    plan = ErasurePlan(erasing)
+    settings = None
     follower = LogFollower(log)
 
     def operations() -> Any:
@@ -217,7 +218,8 @@ class _Stubs(StubDigest):
 
     def left(self, record: Record) -> tuple[bytes | None] | None:
         """Return what is left of a record, as `rewrite_log` asks for it."""
-        payload, stored = open_payload(self._cipher, record, self._log), record.payload
+        payload = open_payload(self._cipher, record, self._log)
+        stored = record.payload
         if payload is not None:
             before = orjson.loads(payload)
             after = self._plan.left(record.kind.decode(), before)
@@ -225,7 +227,11 @@ class _Stubs(StubDigest):
                 payload = stored = orjson.dumps(after)
                 if self._cipher is not None:
                     stored = seal_payload(
-                        *(self._cipher, record.op, record.recorded_at, record.kind, payload),
+                        self._cipher,
+                        record.op,
+                        record.recorded_at,
+                        record.kind,
+                        payload,
                         left=True,
                     )
             elif record.erased is None:

@@ -133,7 +133,8 @@ class ErasurePlan:
         numbers = Numbers()
         for operation in operations:
             self.batches.add(operation)
-            kind, payload = operation.kind, operation.payload
+            kind = operation.kind
+            payload = operation.payload
             if payload is None:
                 continue
             self._names.meet(payload.get("names", ()))
@@ -236,7 +237,8 @@ class ErasurePlan:
         return left
 
     def _left_of_memory(self, payload: Payload) -> Payload:
-        numbers, used = self._numbers, self._read.words
+        numbers = self._numbers
+        used = self._read.words
         left: Payload = {HOLE: payload[HOLE] if HOLE in payload else len(payload["terms"])}
         if words := payload.get("words"):
             left["words"] = [
@@ -264,7 +266,8 @@ class ErasurePlan:
 
     def _without_causes(self, payload: Payload) -> Payload:
         """Return the record of a memory that stays, without what erased ones caused or quote."""
-        number, left = self._numbers.memories, payload
+        number = self._numbers.memories
+        left = payload
         previous = payload.get("previous", -1)
         if previous in self._opened and "replaces" not in payload:
             left = left | {"replaces": previous}

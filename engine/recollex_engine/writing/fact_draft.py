@@ -259,7 +259,8 @@ class FactDraft:
         return found[0], found[1]
 
     def _retro_correct(self, operation: say.RetroCorrect) -> None:
-        content, changes = dict(self._open_fact(operation.id)[1]), operation.changes
+        content = dict(self._open_fact(operation.id)[1])
+        changes = operation.changes
         names: list[tuple[str, str, int]] = []
         if "object" in changes:
             content["object"] = self._object(changes["object"], names)
@@ -319,7 +320,9 @@ class FactDraft:
 
     def _name_phrases(self, record: dict[str, Any], embed: bool) -> None:
         """Note the entities of a fact that have no surface yet, and make those of words alone."""
-        phrases, head, subject = self.draft.phrases, self._phrase_head, record["subject"]
+        phrases = self.draft.phrases
+        head = self._phrase_head
+        subject = record["subject"]
         for name, entity in (subject, record["object"].get("entity", subject)):
             if (
                 (entity >= len(head) or head[entity] == NONE)

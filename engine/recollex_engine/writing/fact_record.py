@@ -11,8 +11,16 @@ from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
 
 CONTENT = (
-    *("subject", "predicate", "object", "valid", "evidence", "mentions", "source", "confidence"),
-    *("uncertainty", "zone"),
+    "subject",
+    "predicate",
+    "object",
+    "valid",
+    "evidence",
+    "mentions",
+    "source",
+    "confidence",
+    "uncertainty",
+    "zone",
 )
 """The fields of the content of a fact."""
 
@@ -30,7 +38,8 @@ def content_of(columns: Columns, version: int) -> dict[str, Any]:
         found: list[int] = data(f"fact_{name}")[first : ends[version]].tolist()
         return found
 
-    kind, number = value("kind"), value("object")
+    kind = value("kind")
+    number = value("object")
     record: Any = [columns.entity_name(number), number] if kind == ENTITY else number
     if kind == NUMBER:
         record = float(from_column(kind, number, str, str))  # type: ignore[arg-type]

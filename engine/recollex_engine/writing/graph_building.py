@@ -36,7 +36,8 @@ the caches, and it takes half as long again.
 """
 GRAPH_MOST = 1 << 20
 """Maximum rows of a graph. While it is extended it is in memory: 560 MB at 384 dimensions."""
-GRAPH_STEP, GRAPH_SHARE = 16_384, 16
+GRAPH_STEP = 16_384
+GRAPH_SHARE = 16
 """A graph is extended, or another begun, when it lacks `GRAPH_STEP` rows and also 1 / `GRAPH_SHARE`
 of the rows that it holds: the whole graph is written each time."""
 GRAPH_PART = 262_144

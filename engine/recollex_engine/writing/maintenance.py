@@ -134,7 +134,8 @@ class Maintenance:
     def _tail(self) -> int:
         """Return how many passages have no index, plus the facts and events in no column file."""
         replica = self._writer.replica
-        columns, segments = replica.columns, replica.indexes.segments
+        columns = replica.columns
+        segments = replica.indexes.segments
         indexed = segments[-1].postings.end_memory if segments else 0
         rows = columns.rows - int(columns.array("first_row")[indexed])
         said = [columns.column[name] for name in ("fact_id", "event_id")]

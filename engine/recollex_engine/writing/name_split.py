@@ -130,7 +130,8 @@ class _Search:
     def memories(self) -> Iterator[tuple[Statement, Computed]]:
         """Yield the open memories that say the name, as they are to be recorded again."""
         columns = self.columns
-        ops, closed = columns.array("op"), columns.array("closed_by")
+        ops = columns.array("op")
+        closed = columns.array("closed_by")
         versions = {memory: self._same_text(memory) for memory in self._naming(closed)}
         wanted = {int(ops[each]) for chain in versions.values() for each in chain}
         payloads = self._payloads(wanted)
@@ -149,8 +150,10 @@ class _Search:
 
     def _naming(self, closed: Any) -> list[int]:
         """Return the open memories that name the entity, ascending."""
-        array, head = self.columns.array, self.columns.mentions.head
-        memory, previous = array("mention_memory"), array("mention_previous")
+        array = self.columns.array
+        head = self.columns.mentions.head
+        memory = array("mention_memory")
+        previous = array("mention_previous")
         entry = int(head[self.entity]) if self.entity < len(head) else NONE
         found = []
         while entry != NONE:
@@ -161,7 +164,8 @@ class _Search:
 
     def _same_text(self, memory: int) -> list[int]:
         """Return a memory and the versions that it amended, which have the same text."""
-        columns, found = self.columns, [memory]
+        columns = self.columns
+        found = [memory]
         text = columns.text(memory)
         while (before := int(columns.array("previous")[found[-1]])) != NONE:
             if columns.text(before) != text:
@@ -183,8 +187,10 @@ class _Search:
 
     def facts(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield the open facts whose subject or object is the name, and which of them it is."""
-        columns, entity = self.columns, self.entity
-        array, state = columns.array, columns.facts
+        columns = self.columns
+        entity = self.entity
+        array = columns.array
+        state = columns.facts
         versions = dict.fromkeys(self._chain("fact_subject", "fact_subject_previous"))
         objects = array("fact_entity_fact")
         for entry in self._chain("fact_entity", "fact_entity_previous"):
@@ -211,12 +217,14 @@ class _Search:
 
     def events(self) -> Iterator[str]:
         """Yield the ids of the events in which the name takes part."""
-        columns, found = self.columns, dict[int, int]()
+        columns = self.columns
+        found = dict[int, int]()
         array = columns.array
         head = columns.facts.incoming["entity"].head
         entry = int(head[self.entity]) if self.entity < len(head) else NONE
         while entry != NONE:
-            key, version = int(array("edge_source")[entry]), int(array("edge_version")[entry])
+            key = int(array("edge_source")[entry])
+            version = int(array("edge_version")[entry])
             if version != NONE and version == columns.facts.newest("event", key):
                 found[key] = version
             entry = int(array("edge_target_previous")[entry])
@@ -244,7 +252,8 @@ class _Search:
 
     def _records(self, kind: str, version: int) -> list[_Payload]:
         """Return the records of a version and of those before it with its id, newest first."""
-        array, ops = self.columns.array, []
+        array = self.columns.array
+        ops = []
         while version != NONE:
             ops.append(int(array(f"{kind}_op")[version]))
             version = int(array(f"{kind}_previous")[version])

@@ -84,8 +84,10 @@ def _synonyms(
 def _recorded(columns: Columns, new: npt.NDArray[np.float32]) -> list[dict[int, float]]:
     """Return the recorded phrases that are nearest to each vector, with their similarities."""
     surfaces = columns.surfaces
-    held, version = surfaces.rows, surfaces.array("version")
-    allowed, kind = surfaces.phrases(held), SURFACE_KINDS.index("entity")
+    held = surfaces.rows
+    version = surfaces.array("version")
+    allowed = surfaces.phrases(held)
+    kind = SURFACE_KINDS.index("entity")
     vectors = SurfaceVectors(surfaces, held, columns.dimension, allowed, kind, every=True)
     lists = [vectors.nearest(query, SYNONYMY, LIMIT + 1) for query in new]
     return [

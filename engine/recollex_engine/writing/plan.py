@@ -78,7 +78,8 @@ def _document_changes(
     if label is None:
         return [], {}
     held = np.flatnonzero((view.of_memories("document") == label) & (view.open == 1)).tolist()
-    strings, keys = columns.dictionary["ids"], columns.array("id")
+    strings = columns.dictionary["ids"]
+    keys = columns.array("id")
     name = {memory: strings.string(int(keys[memory])) for memory in held}
     by_id = {id: memory for memory, id in name.items()}
     # equal to a statement with its id, or replaced by it

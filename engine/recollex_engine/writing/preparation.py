@@ -171,8 +171,10 @@ class Computed:
 def computed_of(view: View, memory: int) -> Computed:
     """Return what the model computed of a memory of the view."""
     first, end = view.buffer("first_row")[memory : memory + 2].tolist()
-    rows, name = np.arange(first, end, dtype=np.uint32), view.columns.vocabulary
-    stored, pieces = find_pieces(view, rows, name), None
+    rows = np.arange(first, end, dtype=np.uint32)
+    name = view.columns.vocabulary
+    stored = find_pieces(view, rows, name)
+    pieces = None
     if stored is not None and name is not None and bool((stored.ends > stored.starts).all()):
         spans = zip(stored.starts.tolist(), stored.ends.tolist(), strict=True)
         pieces = PassagePieces(name, tuple(stored.ids[start:stop] for start, stop in spans))
@@ -184,11 +186,13 @@ def _pieces(prepared: Prepared, ids: list[Ids], read: TokenizedTexts) -> Passage
 
     The embedder reads "Ann said: ...", a reranker reads "Ann: ...".
     """
-    text, speaker = prepared.statement.text, prepared.statement.speaker
+    text = prepared.statement.text
+    speaker = prepared.statement.speaker
     if is_spoken(text, speaker):
         if prepared.passages[0][1] < len(f"{speaker}: "):
             return None
-        said, head = len(read.of(f"{speaker} said:")), read.of(f"{speaker}:")
+        said = len(read.of(f"{speaker} said:"))
+        head = read.of(f"{speaker}:")
         ids = [np.concatenate([head, each[said:]]) for each in ids]
     return PassagePieces(read.vocabulary, tuple(ids))
 

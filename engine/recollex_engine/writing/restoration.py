@@ -62,7 +62,8 @@ def mend_vectors(
     warning, if they were not acknowledged, or if no model can make their vectors. Raises as
     `restore_vectors`.
     """
-    path, torn = replica.vectors_path, replica.torn_position(log.known_op)
+    path = replica.vectors_path
+    torn = replica.torn_position(log.known_op)
     if torn is None or torn.op < commit.op:
         try:
             restore_vectors(log, path, embedder_for, clock)

@@ -62,7 +62,8 @@ def confirmed(columns: Columns, now: int) -> int:
     After a gap of more than `LEAP` the time before the gap holds until a day has been recorded: a
     clock that is a century ahead for a while makes nothing go.
     """
-    times, op = columns.array("op_recorded_at"), columns.op_at(now - DAY)
+    times = columns.array("op_recorded_at")
+    op = columns.op_at(now - DAY)
     if 0 < op < columns.op and times[op - 1] + LEAP < times[op] <= now:
         return int(times[op - 1])
     return now
@@ -172,8 +173,10 @@ def to_erase(columns: Columns, rules: Sequence[Retention], now: int) -> Ordinals
 
 def _forgotten_by(columns: Columns, rule: Retention) -> npt.NDArray[np.bool_]:
     """Return which memories the rule has forgotten: bool[memories]."""
-    count, labels = columns.memories, columns.dictionary["labels"]
-    by, why = labels.get(f"b:{RETENTION}"), labels.get(f"y:{rule.why}")
+    count = columns.memories
+    labels = columns.dictionary["labels"]
+    by = labels.get(f"b:{RETENTION}")
+    why = labels.get(f"y:{rule.why}")
     if by is None or why is None:
         return np.zeros(count, bool)
     mine = (columns.array("op_by") == by) & (columns.array("op_why") == why)

@@ -44,7 +44,8 @@ def semantic_links(
     """
     columns = replica.columns
     memory_of_row = rows.memory_of_row
-    first_row, end_row = columns.rows, len(memory_of_row)
+    first_row = columns.rows
+    end_row = len(memory_of_row)
     codes = rows.code4.reshape(end_row, columns.dimension // 2)
     memories = int(memory_of_row[-1]) + 1
     allowed = columns.open[:memories]  # new memories are open in its spare capacity

@@ -113,7 +113,8 @@ def expected_texts(columns: Columns | None, operations: Sequence[say.Operation])
             if not operation.embed:
                 continue
             found += _new_phrases(columns, operation)
-            kind, table = FACTS[0], SURFACE_KINDS[0]
+            kind = FACTS[0]
+            table = SURFACE_KINDS[0]
         elif isinstance(operation, say.UpsertEvent | say.UpsertEpisode):
             kind = EVENTS[isinstance(operation, say.UpsertEpisode)]
             table = SURFACE_KINDS[1]

@@ -35,7 +35,8 @@ def with_unsupported(replica: Replica, records: Sequence[Record]) -> list[Record
     forgetting = [said for kind, said in records if kind == FORGET]
     if not forgetting:
         return list(records)
-    columns, count = replica.columns, replica.columns.memories
+    columns = replica.columns
+    count = replica.columns.memories
     gone = [each for said in forgetting for each in said["memories"] if each < count]
     ids = columns.dictionary["ids"].strings(columns.array("id")[gone].tolist())
     changed = {each for kind, said in records if kind in CLOSING for each in said["memories"]}

@@ -23,7 +23,8 @@ def form_record(columns: Columns, operation: Form, memory: Callable[[str], int])
 
     Raises `InputError` if a memory that the model was shown was erased meanwhile.
     """
-    closed_by, op = columns.array("closed_by"), columns.array("op")
+    closed_by = columns.array("closed_by")
+    op = columns.array("op")
     if any(closed_by[each] == op[each] for each in operation.shown):
         raise InputError(
             f"a memory that the thought {operation.thought!r} rests on was erased meanwhile: "

@@ -66,7 +66,8 @@ def _formers(columns: Columns, kind: str, ops: Sequence[int]) -> list[Former]:
     opened = np.flatnonzero(np.isin(columns.array(f"{kind}_op"), chosen)).tolist()
     closed_by = columns.array(f"{kind}_closed_by")
     closed = np.flatnonzero((closed_by > 0) & np.isin(closed_by, chosen)).tolist()
-    ids, previous = columns.array(f"{kind}_id"), columns.array(f"{kind}_previous")
+    ids = columns.array(f"{kind}_id")
+    previous = columns.array(f"{kind}_previous")
     touched: dict[int, list[int]] = {}
     for version in sorted({*opened, *closed}):
         touched.setdefault(int(ids[version]), []).append(version)

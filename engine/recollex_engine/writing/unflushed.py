@@ -29,7 +29,9 @@ def write_again(log: LogWriter, replica: Replica) -> bool:
     """
     if log.known_op == log.position.op:
         return False
-    manifest, settings, last = replica.manifest, replica.settings, log.position.file
+    manifest = replica.manifest
+    settings = replica.settings
+    last = log.position.file
     begun = START if manifest is None else manifest.position
     _rewrite(plain_path(log.folder, last), begun.offset if begun.file == last else 0)
     if settings is not None:

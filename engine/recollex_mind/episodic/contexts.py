@@ -17,7 +17,8 @@ from recollex_engine.facts.facts import Fact
 from recollex_engine.recall.memory import Memory, columns_of
 from recollex_engine.text.token_counter import TokenCounter
 
-GISTS, FACTS = "Gists:", "Facts:"
+GISTS = "Gists:"
+FACTS = "Facts:"
 AROUND = 128
 """More than the bytes of a line beside its texts: of two times, with their names, and a place."""
 
@@ -237,7 +238,8 @@ class Costs:
 
     def gist(self, gist: Memory, marked: bool) -> int:
         """Return the tokens of a gist's line."""
-        tokens, resolved = self._undated(gist, marked), resolved_time(gist)
+        tokens = self._undated(gist, marked)
+        resolved = resolved_time(gist)
         return tokens + self.counter.count(f" ({resolved})") if resolved else tokens
 
     def _undated(self, gist: Memory, marked: bool) -> int:

@@ -166,7 +166,8 @@ def _page(
 ) -> list[int]:
     """Return the versions of a page. Facts without any time come last in an order of time."""
     found: list[int] = []
-    skipped, wanted = page.offset, page.limit
+    skipped = page.offset
+    wanted = page.limit
     assert wanted is not None
     for box, order_by in _segments(ordering):
         narrowed = [replace(each, valid=each.valid & box) for each in conditions]
@@ -196,8 +197,10 @@ def _segments(ordering: str | None) -> list[tuple[Box, str]]:
     """
     if ordering is None:
         return [(EVERY, "recorded")]
-    unknown, known = (OPEN_START, OPEN_START), (OPEN_START + 1, OPEN_END)
-    ended, lasting = (OPEN_START, OPEN_END - 1), (OPEN_END, OPEN_END)
+    unknown = (OPEN_START, OPEN_START)
+    known = (OPEN_START + 1, OPEN_END)
+    ended = (OPEN_START, OPEN_END - 1)
+    lasting = (OPEN_END, OPEN_END)
     undated = (Box(unknown, lasting), "recorded")
     if ordering == "asc":
         return [(Box(unknown, ended), "end"), (Box(start=known), "start"), undated]
@@ -234,7 +237,8 @@ def _cited(graph: MemoryGraph, versions: Sequence[int]) -> list[int]:
 
     Where a fact cites a gist and what it was made of, the gist stands for both.
     """
-    view, shown = graph.facts, graph.gists()
+    view = graph.facts
+    shown = graph.gists()
     found: dict[int, None] = {}
     for version in versions:
         cited = view.numbers("fact_evidence", "fact_evidence_end", version)

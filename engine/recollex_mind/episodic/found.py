@@ -70,7 +70,8 @@ class Evidence:
             ("f", place, without_labels(fact_line(place, fact)))
             for place, fact in enumerate(self.facts.values(), 1)
         ]
-        kept, left = set(), most_tokens
+        kept = set()
+        left = most_tokens
         newest = sorted(lines, key=lambda line: -line[1])
         for letter, place, text in newest:
             cost = count(f"{letter}{text}\n")

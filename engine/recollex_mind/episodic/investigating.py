@@ -38,7 +38,8 @@ OPERATION = "investigate"
 NO_INFORMATION = "no information available"
 """The answer if nothing that was found answers the question (REMem 6.2)."""
 MODES = ("iterative", "single")
-MOST_CALL, MOST_ANSWER = 512, {"plain": 256, "timeline": 1024}
+MOST_CALL = 512
+MOST_ANSWER = {"plain": 256, "timeline": 1024}
 """Tokens of a model's call of a tool, and of its answer."""
 LEAST_FOUND = 64
 """Tokens of what was found that an answer must have room for."""
@@ -214,7 +215,8 @@ def _call(
     """Carry out one call, and record what came of it."""
     gists: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
-    count, error = None, None
+    count = None
+    error = None
     try:
         passed = dict(given)
         if tool == "find_gist_contexts" and "gist_id" in passed:

@@ -65,16 +65,19 @@ class MemoryGraph:
     @cached_property
     def costs(self) -> Costs:
         """The tokens of lines, by the agent's counter."""
-        settings, counting = self.view.columns.settings, self.agent.counting
+        settings = self.view.columns.settings
+        counting = self.agent.counting
         assert settings is not None  # a graph is of an agent that holds something
         counter = counting.counter(settings.counter)
         return costs_of(counter, counting.costs(counter.name))
 
     def asked(self, query: str, vector: npt.NDArray[np.float32] | None = None) -> Asked:
         """Return a question to the surfaces; without a vector the words alone are searched."""
-        settings, agent = self.view.columns.settings, self.agent
+        settings = self.view.columns.settings
+        agent = self.agent
         assert settings is not None  # a graph is of an agent that holds something
-        analyzer, thresholds = agent.context.analyzer(settings.language), agent.embedder.thresholds
+        analyzer = agent.context.analyzer(settings.language)
+        thresholds = agent.embedder.thresholds
         return Asked(analyzer, query, vector, thresholds, exact=self.exact)
 
     def gists(self, window: Box = EVERY) -> Mask:
@@ -89,13 +92,15 @@ class MemoryGraph:
         if self.facts.world is not None:
             mask = mask.copy()
             mask_holding(
-                *(view.of_memories("event_start"), view.of_memories("valid_end")),
+                view.of_memories("event_start"),
+                view.of_memories("valid_end"),
                 self.facts.world,
                 mask,
             )
         if window == EVERY:
             return mask
-        start, end = view.of_memories("event_start"), view.of_memories("event_end")
+        start = view.of_memories("event_start")
+        end = view.of_memories("event_end")
         narrowed = view.columns.event_times.overlapping(start, end, *_around(window), mask)
         mask_within(start, end, *window.start, *window.end, narrowed)
         return narrowed
@@ -106,12 +111,15 @@ class MemoryGraph:
         Links of later memories to it count as well; the cut shows both ends.
         """
         view = self.view
-        offsets, weights = view.buffer("link_offset"), view.buffer("link_weight")
-        first, last = int(offsets[memory]), int(offsets[memory + 1])
+        offsets = view.buffer("link_offset")
+        weights = view.buffer("link_weight")
+        first = int(offsets[memory])
+        last = int(offsets[memory + 1])
         targets = view.buffer("link_target")[first:last].tolist()
         found = dict(zip(targets, weights[first:last].tolist(), strict=True))
         entry = int(view.link_head[memory]) if memory < len(view.link_head) else NONE
-        source, previous = view.buffer("link_source"), view.buffer("link_previous")
+        source = view.buffer("link_source")
+        previous = view.buffer("link_previous")
         while entry != NONE:
             other = int(source[entry])
             if other < view.memories:
@@ -162,7 +170,8 @@ class MemoryGraph:
     def _metadata(self, memory: int, name: str) -> object:
         """Return an item of a memory's metadata; None if it has no such item."""
         offsets = self.view.buffer("metadata_offset")
-        first, last = int(offsets[memory]), int(offsets[memory + 1])
+        first = int(offsets[memory])
+        last = int(offsets[memory + 1])
         written = bytes(self.view.buffer("metadata")[first:last])
         if b'"%s"' % name.encode() not in written:  # so that most need not be parsed
             return None

@@ -54,7 +54,8 @@ def semantic_retrieve(
 
     vector: of the question; without one the model makes it. Raises the errors of the model.
     """
-    view, embedder = graph.view, graph.agent.embedder
+    view = graph.view
+    embedder = graph.agent.embedder
     if vector is None:
         vector = embed_once(embedder, query, view.columns.dimension)
     first = _first_search(graph, graph.asked(query, vector), window, limit)
@@ -67,7 +68,8 @@ def semantic_retrieve(
         nonlocal begun
         if begun is None or begun.cancel():  # no processor had time to begin
             return search.semantic(budget)
-        found, begun = begun.result(), None
+        found = begun.result()
+        begun = None
         return found
 
     return within_limit(
@@ -109,10 +111,12 @@ def _gists(
     if not graph.view.memories:
         return []
     found = arm(graph.gists(window), SPARE * limit)
-    memories, scores = found.memories, found.scores
+    memories = found.memories
+    scores = found.scores
     if replaced := graph.sources(memories.tolist()):
         kept = np.isin(memories, replaced, invert=True)
-        memories, scores = memories[kept], scores[kept]
+        memories = memories[kept]
+        scores = scores[kept]
     ranking = Ranking(memories[:limit], scores[:limit].astype(np.float64), {})
     return read_memories(graph.view, ranking.memories, ranking)
 

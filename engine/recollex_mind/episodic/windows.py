@@ -19,7 +19,8 @@ from recollex_engine.errors import InputError
 
 COMPARISONS = tuple(operator for operator in OPERATORS if operator != "exists")
 """The operators on a start and an end."""
-START_OPERATOR, END_OPERATOR = "ge", "le"
+START_OPERATOR = "ge"
+END_OPERATOR = "le"
 """The operators that hold where none is given (REMem, Figure 8)."""
 
 

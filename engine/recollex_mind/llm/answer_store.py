@@ -93,7 +93,8 @@ class Recording:
             where = f"{path}, line {number},"
             try:
                 written: Any = orjson.loads(line)
-                key, reply = written["key"], written["reply"]
+                key = written["key"]
+                reply = written["reply"]
             except (ValueError, TypeError, KeyError) as error:
                 raise LanguageModelError(f"{where} is no exchange", "damaged") from error
             self._replies[str(key)].append(read_reply(reply, where))

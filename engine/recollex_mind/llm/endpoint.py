@@ -54,7 +54,8 @@ class Endpoint:
         answer = await self._send(request, stream=False)
         try:
             choice = answer.choices[0]
-            content, refusal = choice.message.content, getattr(choice.message, "refusal", None)
+            content = choice.message.content
+            refusal = getattr(choice.message, "refusal", None)
             finish = choice.finish_reason
         except Exception as error:  # the client does not check the types of an answer
             raise AttemptError(f"{request.model} answered what is no chat completion") from error

@@ -105,7 +105,8 @@ def counted(text: str, finish: str, messages: Sequence[Message], usage: object) 
     """Return a reply with its tokens, from the ``usage`` of OpenAI's protocol if it is sound."""
     text = mended(text)
     if isinstance(usage, dict):
-        prompt, answer = _count(usage.get("prompt_tokens")), usage.get("completion_tokens")
+        prompt = _count(usage.get("prompt_tokens"))
+        answer = usage.get("completion_tokens")
         details = usage.get("prompt_tokens_details")
         cached = _count(details.get("cached_tokens")) if isinstance(details, dict) else None
         answered = _count(answer or 0)

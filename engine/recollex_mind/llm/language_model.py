@@ -195,7 +195,8 @@ class LanguageModel:
 
     def close(self) -> None:
         """Close the connections that are kept between requests; a later request opens new ones."""
-        backend, self._backend = self._backend, None
+        backend = self._backend
+        self._backend = None
         if backend is not None:
             LOOP.start(backend.close()).result()
 

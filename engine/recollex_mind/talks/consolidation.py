@@ -136,7 +136,8 @@ def consolidate(
     """
     pairs, operations = _duplicates(facts)
     moved = {closed.id: kept.id for kept, closed in pairs}
-    old, low = 0, []
+    old = 0
+    low = []
     for key in find_events(facts):
         event = read_event(facts, key)
         assert event is not None
@@ -195,7 +196,8 @@ def _centrality(facts: FactView, entity: int) -> float:
 
 def _mentions(view: View, entity: int) -> Iterator[int]:
     """Yield the memories of a view that mention an entity, newest first."""
-    memories, previous = view.buffer("mention_memory"), view.buffer("mention_previous")
+    memories = view.buffer("mention_memory")
+    previous = view.buffer("mention_previous")
     head = view.entity_head
     for member in view.same_entities(entity):
         entry = int(head[member]) if member < len(head) else NONE
@@ -238,7 +240,8 @@ def _duplicates(facts: FactView) -> tuple[list[tuple[Fact, Fact]], list[Operatio
     if len(versions) < 2:
         return [], []
     columns = [facts.array(f"fact_{name}")[versions] for name in _SAME]
-    subjects, objects = columns[0].astype(np.int64), columns[3].astype(np.int64)
+    subjects = columns[0].astype(np.int64)
+    objects = columns[3].astype(np.int64)
     if facts.identities:
         roots = facts.identities.roots(facts.columns.entities)
         subjects = roots[subjects].astype(np.int64)

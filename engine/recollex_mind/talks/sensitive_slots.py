@@ -99,7 +99,8 @@ def masked(text: str, slots: Sequence[Slot]) -> str:
     >>> masked("Mail ann@example.org today.", find_slots("Mail ann@example.org today."))
     'Mail [email] today.'
     """
-    parts, end = [], 0
+    parts = []
+    end = 0
     for slot in slots:
         parts += [text[end : slot.start], f"[{slot.kind}]"]
         end = slot.end
@@ -159,7 +160,8 @@ def _candidates(text: str) -> Iterator[Slot]:
 
 def _private_keys(text: str) -> Iterator[Slot]:
     """Yield the private keys, each up to the first end after its beginning."""
-    end, after = None, 0
+    end = None
+    after = 0
     for begin in _KEY_BEGINS.finditer(text):
         if begin.start() < after:
             continue

@@ -217,7 +217,8 @@ class Sessions:
         places: dict[int, int],
     ) -> list[TriggeredWrite]:
         """Hear the turns one by one and return the writes; fill in the ids of stored turns."""
-        policy, session = talk.policy, talk.session
+        policy = talk.policy
+        session = talk.session
         writes: list[TriggeredWrite] = []
         coming: list[tuple[Vectors, str]] = []  # vectors and texts that this call will store
         fresh: list[tuple[int, Statement]] = []

@@ -102,8 +102,16 @@ class WritePolicy:
                 raise InputError(f"{name} must be some of {', '.join(known)}, got {unknown[0]!r}")
             object.__setattr__(self, name, tuple(given))
         for name in (
-            *("keep", "drop", "name_weight", "number_weight", "date_weight", "personal_weight"),
-            *("word_weight", "novelty_share", "question_factor", "backfill_score"),
+            "keep",
+            "drop",
+            "name_weight",
+            "number_weight",
+            "date_weight",
+            "personal_weight",
+            "word_weight",
+            "novelty_share",
+            "question_factor",
+            "backfill_score",
         ):
             check_number(getattr(self, name), name, 0, 1)
         if self.drop > self.keep:

@@ -103,7 +103,8 @@ class WriteSession:
         if len(self.recent) < 2 * size:
             return []
         vectors = np.stack(self.recent)
-        before, after = vectors[:size].sum(axis=0), vectors[size:].sum(axis=0)
+        before = vectors[:size].sum(axis=0)
+        after = vectors[size:].sum(axis=0)
         norm = float(np.linalg.norm(before) * np.linalg.norm(after))
         if norm == 0 or float(before @ after) / norm >= policy.topic_cosine:
             return []

@@ -18,7 +18,8 @@ def _distinct(said_at: I64) -> tuple[F64, I64]:
     Chats are dated by the minute, and what is near in time stands side by side.
     """
     n = said_at.shape[0]
-    times, place = np.empty(n, np.float64), np.empty(n, np.int64)
+    times = np.empty(n, np.float64)
+    place = np.empty(n, np.int64)
     count = 0
     for i in range(n):
         if i == 0 or said_at[i] != said_at[i - 1]:
@@ -34,7 +35,8 @@ def _near_blocks(first: F64, last: F64, t: float, far: float, out: I64) -> int:
 
     Shapes, for b blocks: first, last float64[b], their earliest and latest; out int64[>= b + 1].
     """
-    ends, inside = 0, False
+    ends = 0
+    inside = False
     for block in range(first.shape[0]):
         is_near = t - last[block] <= far and first[block] - t <= far
         if is_near != inside:
@@ -55,20 +57,27 @@ def _affinities(times: F64, anchors: F64, width: float) -> F64:
     """
     n = times.shape[0]
     blocks = (n + _BLOCK - 1) // _BLOCK
-    first, last = np.empty(blocks, np.float64), np.empty(blocks, np.float64)
+    first = np.empty(blocks, np.float64)
+    last = np.empty(blocks, np.float64)
     for block in range(blocks):
         part = times[block * _BLOCK : (block + 1) * _BLOCK]
         first[block] = last[block] = part[0]
         for j in range(part.shape[0]):
             first[block], last[block] = min(first[block], part[j]), max(last[block], part[j])
-    near, ends = np.zeros(n, np.float64), np.empty(blocks + 2, np.int64)
-    exponents, powers = np.empty(n, np.float64), np.empty(n, np.int64)
+    near = np.zeros(n, np.float64)
+    ends = np.empty(blocks + 2, np.int64)
+    exponents = np.empty(n, np.float64)
+    powers = np.empty(n, np.int64)
     values = np.empty(n, np.float64)
     for i in range(anchors.shape[0]):
-        t, weight = anchors[i], 1.0 / (i + 1)
+        t = anchors[i]
+        weight = 1.0 / (i + 1)
         for run in range(_near_blocks(first, last, t, _FAR * width, ends)):
-            low, high = ends[2 * run] * _BLOCK, min(ends[2 * run + 1] * _BLOCK, n)
-            around, part, value = times[low:high], exponents[low:high], values[low:high]
+            low = ends[2 * run] * _BLOCK
+            high = min(ends[2 * run + 1] * _BLOCK, n)
+            around = times[low:high]
+            part = exponents[low:high]
+            value = values[low:high]
             for j in range(around.shape[0]):
                 z = (around[j] - t) / width
                 part[j] = -0.5 * (z * z)

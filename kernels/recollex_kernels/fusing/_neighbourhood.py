@@ -56,14 +56,17 @@ def _weigh(
     asked, scale, vectors, first_row, query, zero, unit, strangers = question
     known_memories, known_keyword, known_semantic = known
     n = memories.shape[0]
-    keyword, semantic = np.zeros(n, np.float64), np.zeros(n, np.float64)
-    new, is_new = np.empty(n, np.int64), np.ones(n, np.uint8)
+    keyword = np.zeros(n, np.float64)
+    semantic = np.zeros(n, np.float64)
+    new = np.empty(n, np.int64)
+    is_new = np.ones(n, np.uint8)
     if strangers[3].shape[0] > 0:
         for i in range(n):
             prefetch(strangers[0], int(memories[i]))
     for j in range(known_memories.shape[0]):
         place = place_of(bits, before, int(known_memories[j]))
-        keyword[place], semantic[place] = known_keyword[j], known_semantic[j]
+        keyword[place] = known_keyword[j]
+        semantic[place] = known_semantic[j]
         is_new[place] = 0
     count = 0
     for i in range(n):  # without a branch on which are new
@@ -85,11 +88,14 @@ def _weigh(
             else:
                 semantic[i] = max((np.float64(told[i]) - zero) / unit, -1.0)
         count = left
-    rows, ends = np.empty(count, np.uint32), np.empty(count, np.uint32)
+    rows = np.empty(count, np.uint32)
+    ends = np.empty(count, np.uint32)
     for j in range(count):
         m = np.int64(memories[new[j]])
-        rows[j], ends[j] = first_row[m], first_row[m + 1]
-    flat, width = vectors.reshape(-1), vectors.shape[1]
+        rows[j] = first_row[m]
+        ends[j] = first_row[m + 1]
+    flat = vectors.reshape(-1)
+    width = vectors.shape[1]
     for j in range(min(_SEEN, count)):
         prefetch(flat, np.int64(rows[j]) * width)
     for j in range(min(_AHEAD, count)):

@@ -17,7 +17,8 @@ from recollex_kernels.machine.jit import F32
 from recollex_kernels.machine.vector_code import load, splat, tree
 
 _BUILD: Any = _cgutils  # its functions carry no types
-_I64, _FLOAT = ir.IntType(64), ir.FloatType()
+_I64 = ir.IntType(64)
+_FLOAT = ir.FloatType()
 SIDE = 4
 """Rows on either side."""
 
@@ -51,8 +52,10 @@ def _code(typing: Any, rows: Any, first: Any, second: Any, out: Any) -> Any:
             for row in args[1:3]
             for i in range(SIDE)
         ]
-        rows, width = [row for row, _ in found], found[0][1]
-        left, right = rows[:SIDE], rows[SIDE:]
+        rows = [row for row, _ in found]
+        width = found[0][1]
+        left = rows[:SIDE]
+        right = rows[SIDE:]
         whole = b.and_(width, _I64(-32))
         low, high = (_summed(b, left, right, 16, (_I64(0), whole, 32, shift)) for shift in (0, 16))
         rest = _summed(b, left, right, 8, (whole, width, 8, 0))

@@ -38,7 +38,8 @@ def standing(
     """
     best = np.full(place, -np.inf)
     likeness = -np.inf
-    ours, others = -np.inf, -np.inf
+    ours = -np.inf
+    others = -np.inf
     for i in range(places.shape[0]):
         at = places[i]
         likeness = max(likeness, semantic[at])

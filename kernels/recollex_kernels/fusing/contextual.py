@@ -88,7 +88,8 @@ def _ends(
     allowed, among = admitted
     now, _, _, timeline, progress = when
     newest = document.shape[0] - 1
-    low, high = 0, newest
+    low = 0
+    high = newest
     if among > 0 and weights[ORDER] != 0:
         while allowed[timeline[low]] == 0:
             low += 1
@@ -117,10 +118,13 @@ def _ages(
     progress O(newest).
     """
     allowed, among = admitted
-    now, recent, pace = when[0], when[1], when[2]
+    now = when[0]
+    recent = when[1]
+    pace = when[2]
     n = memories.shape[0]
     ages = np.empty(n, np.float64)
-    later, at = 0, newest
+    later = 0
+    at = newest
     for i in range(n - 1, -1, -1):
         m = np.int64(memories[i])
         if present < 0:
@@ -183,7 +187,8 @@ def contextual(
             weighed[0], base, mentions, admitted, memories, pulse, out_hubs
         )
     else:
-        associated, activation = np.empty(0, np.uint32), np.empty(0, np.float64)
+        associated = np.empty(0, np.uint32)
+        activation = np.empty(0, np.float64)
     members = surround(weighed, share, associated, talk, allowed, around, question)
     weights = trusted(weights, members, share, sure)
     first, last, newest, present = _ends(admitted, document, said_at, when, weights)
@@ -193,8 +198,19 @@ def contextual(
         ages = _ages(own, admitted, said_at, when, newest, present)
     received = associated, activation
     parts, scores, order = parts_of(
-        *(members, share, received, talk, texts, question[3], span, cues, moment),
-        *((ages, first, last), present, weights, tabled),
+        members,
+        share,
+        received,
+        talk,
+        texts,
+        question[3],
+        span,
+        cues,
+        moment,
+        (ages, first, last),
+        present,
+        weights,
+        tabled,
     )
     ids, keyword, semantic, places, _ = members
     naming = weights[SPEAKER]

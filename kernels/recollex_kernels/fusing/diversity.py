@@ -50,10 +50,15 @@ def _next(near: F32, relevance: F64, apart: float, nearest: F32, values: F64) ->
     for i in range(n):
         nearest[i] = max(nearest[i], near[i])
         values[i] = relevance[i] - apart * np.float64(nearest[i])
-    first, second, third, fourth = -np.inf, -np.inf, -np.inf, -np.inf
+    first = -np.inf
+    second = -np.inf
+    third = -np.inf
+    fourth = -np.inf
     for i in range(0, n - 3, 4):  # four at a time: one would wait for the one before
-        first, second = max(first, values[i]), max(second, values[i + 1])
-        third, fourth = max(third, values[i + 2]), max(fourth, values[i + 3])
+        first = max(first, values[i])
+        second = max(second, values[i + 1])
+        third = max(third, values[i + 2])
+        fourth = max(fourth, values[i + 3])
     for i in range(n // 4 * 4, n):
         first = max(first, values[i])
     greatest = max(max(first, second), max(third, fourth))
@@ -85,7 +90,8 @@ def mmr_of_gram(similarities: F32, relevance: F64, balance: float, k: int) -> I6
     if size == 0:
         return order
     weighted = balance * relevance
-    nearest, values = np.full(n, -np.inf, np.float32), np.empty(n, np.float64)
+    nearest = np.full(n, -np.inf, np.float32)
+    values = np.empty(n, np.float64)
     order[0] = _greatest(weighted)
     for place in range(1, size):
         last = order[place - 1]
@@ -119,7 +125,8 @@ def mmr(vectors: U16, rows: U32, relevance: F64, balance: float, k: int) -> I64:
     weighted = balance * relevance
     for i in range(n):  # rows lie anywhere, and waiting for them one by one costs most
         prefetch_row(vectors, rows[i])
-    nearest, values = np.full(n, -np.inf, np.float32), np.empty(n, np.float64)
+    nearest = np.full(n, -np.inf, np.float32)
+    values = np.empty(n, np.float64)
     near = np.zeros(n, np.float32)
     row = np.empty(vectors.shape[1], np.float32)
     order[0] = _greatest(weighted)
@@ -204,7 +211,8 @@ def suspects(marks: U64, similarities: F32, threshold: float) -> I64:
     for i in range(marks.shape[0]):
         for j in range(i):
             if _suspect(marks, similarities, limit, i, j):
-                pairs[p, 0], pairs[p, 1] = i, j
+                pairs[p, 0] = i
+                pairs[p, 1] = j
                 p += 1
     return pairs
 
@@ -230,7 +238,8 @@ def repeats(
         while last[at] >= 0 and marks[last[at]] != marks[i]:
             at = (at + 1) & ((1 << bits) - 1)
         if last[at] >= 0:
-            pairs[p, 0], pairs[p, 1] = i, last[at]
+            pairs[p, 0] = i
+            pairs[p, 1] = last[at]
             p += 1
         last[at] = i
     return pairs[:p].copy()

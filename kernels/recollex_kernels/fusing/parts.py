@@ -14,23 +14,47 @@ from recollex_kernels.machine.top_k import best_first
 
 NONE = np.uint32(0xFFFFFFFF)
 PARTS = (
-    *("keyword", "semantic", "before", "after", "before_two", "after_two", "document"),
-    *("question", "answer", "brevity", "speaker", "association", "moment", "in_range"),
-    *("phrase", "dated", "recency", "order", "present", "role", "passages"),
+    "keyword",
+    "semantic",
+    "before",
+    "after",
+    "before_two",
+    "after_two",
+    "document",
+    "question",
+    "answer",
+    "brevity",
+    "speaker",
+    "association",
+    "moment",
+    "in_range",
+    "phrase",
+    "dated",
+    "recency",
+    "order",
+    "present",
+    "role",
+    "passages",
 )
 """The parts of a score, in the order in which they are added."""
-_KEYWORD, _SEMANTIC, _BESIDE, _DOCUMENT, _QUESTION, _ANSWER, _BREVITY, SPEAKER = (
-    0,
-    1,
-    2,
-    6,
-    7,
-    8,
-    9,
-    10,
-)
-_ASSOCIATION, _MOMENT, _IN_RANGE, _PHRASE, _DATED, RECENCY, ORDER = 11, 12, 13, 14, 15, 16, 17
-PRESENT, _ROLE, _PASSAGES = 18, 19, 20
+_KEYWORD = 0
+_SEMANTIC = 1
+_BESIDE = 2
+_DOCUMENT = 6
+_QUESTION = 7
+_ANSWER = 8
+_BREVITY = 9
+SPEAKER = 10
+_ASSOCIATION = 11
+_MOMENT = 12
+_IN_RANGE = 13
+_PHRASE = 14
+_DATED = 15
+RECENCY = 16
+ORDER = 17
+PRESENT = 18
+_ROLE = 19
+_PASSAGES = 20
 CIRCUMSTANTIAL = np.array([_QUESTION, _ANSWER, SPEAKER, _ASSOCIATION, _MOMENT, RECENCY], np.int64)
 """The parts that say nothing of a memory's own content: who said it, when, after what."""
 
@@ -53,7 +77,9 @@ def best_of_document(documents: U32, scores: F64) -> F64:
     at = np.full(n, -1, np.int64)
     i = 0
     while i < n:
-        first, label, most = i, documents[i], scores[i]
+        first = i
+        label = documents[i]
+        most = scores[i]
         i += 1
         while i < n and documents[i] == label:  # most stand next to their own
             most = max(most, scores[i])
@@ -89,7 +115,8 @@ def asks(memories: U32 | I64, text: U8, text_offset: U64) -> U8:
     for i in range(memories.shape[0]):
         if memories[i] < 0:
             continue
-        first, end = np.int64(text_offset[memories[i]]), np.int64(text_offset[memories[i] + 1])
+        first = np.int64(text_offset[memories[i]])
+        end = np.int64(text_offset[memories[i] + 1])
         if end > first and 32 < text[end - 1] < 0x80:  # most texts; no branch on the byte
             out[i] = np.uint8(text[end - 1] == 0x3F)
             continue
@@ -204,11 +231,13 @@ def parts_of(
     for i in range(n):
         asked[i] = -1 if beside[i, 0] < 0 else np.int64(ids[beside[i, 0]])
     x = share * keyword + semantic
-    own, when = x[places], said_at[memories]
+    own = x[places]
+    when = said_at[memories]
     for i in range(n):  # neighbours stand beside each other, and so do the ends of their texts
         prefetch(text, int(np.int64(text_offset[memories[i] + 1]) - 1))
     best = best_of_document(document[ids], x)
-    at_once, fresh = np.zeros(n, np.float64), np.zeros(n, np.float64)
+    at_once = np.zeros(n, np.float64)
+    fresh = np.zeros(n, np.float64)
     if weights[_MOMENT] != 0:
         at_once = moments(own, when, moment[0], moment[1])
     if weights[RECENCY] != 0:
@@ -220,7 +249,8 @@ def parts_of(
     questions = asks(memories, text, text_offset)
     answers = asks(asked, text, text_offset)
     table = np.zeros((weights.shape[0], n) if tabled else (0, 0), np.float64)
-    scores, part = np.zeros(n, np.float64), np.empty(n, np.float64)
+    scores = np.zeros(n, np.float64)
+    part = np.empty(n, np.float64)
     for i in range(n):
         part[i] = weights[_KEYWORD] * keyword[places[i]]
     _add(part, _KEYWORD, table, scores)
@@ -251,7 +281,8 @@ def parts_of(
         _add(weights[_MOMENT] * at_once, _MOMENT, table, scores)
     if weights[_IN_RANGE] != 0:
         for i in range(n):
-            since, until = event_start[memories[i]], event_end[memories[i]]
+            since = event_start[memories[i]]
+            until = event_end[memories[i]]
             inside = since < end and (until > start or since >= start)
             part[i] = weights[_IN_RANGE] if inside else 0.0
         _add(part, _IN_RANGE, table, scores)
@@ -276,7 +307,9 @@ def parts_of(
             stands = np.int64(document[memories[i]]) == present
             part[i] = weights[PRESENT] if stands else 0.0
         _add(part, PRESENT, table, scores)
-    one, with_other, several = np.uint8(0), False, False
+    one = np.uint8(0)
+    with_other = False
+    several = False
     for i in range(n):
         own_role = role[memories[i]]
         with_other |= own_role != 0 and own_role != asked_role

@@ -22,7 +22,8 @@ def ranks_in(memories: U32, listed: U32) -> U32:
         return found
     order = np.argsort(memories)
     for r in range(listed.shape[0]):
-        low, high = 0, n
+        low = 0
+        high = n
         while low < high:
             middle = (low + high) // 2
             if memories[order[middle]] < listed[r]:

@@ -22,7 +22,8 @@ def _order(memories: U32, scores: F64) -> I64:
         for low in range(0, n, 2 * width):
             mid = min(low + width, n)
             end = min(low + 2 * width, n)
-            i, j = low, mid
+            i = low
+            j = mid
             for to in range(low, end):
                 if i < mid and (j >= end or not _before(scores, memories, order[j], order[i])):
                     spare[to] = order[i]

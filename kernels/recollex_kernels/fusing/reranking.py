@@ -8,7 +8,9 @@ from recollex_kernels.machine.top_k import best_first, unit
 _DAY = 86_400_000_000.0
 _YEAR = 5.902633333401366  # ln(1 + 365)
 
-REPLACE, ADD, MULTIPLY = 0, 1, 2
+REPLACE = 0
+ADD = 1
+MULTIPLY = 2
 
 
 @kernel
@@ -42,7 +44,8 @@ def memora_heuristic(
     accesses int64[n]. Cost: O(n), 3 us for 100.
     """
     n = times.shape[0]
-    most_semantic, most_keyword = 0.0, 0.0
+    most_semantic = 0.0
+    most_keyword = 0.0
     for i in range(n):
         most_semantic = max(most_semantic, semantic[i])
         most_keyword = max(most_keyword, keyword[i])

@@ -34,7 +34,9 @@ def affinity(times: I64, anchors: int, width: float) -> F64:
     n = times.shape[0]
     moments = times.astype(np.float64)
     total = np.zeros(n, np.float64)
-    spare, near, powers = np.empty(n, np.float64), np.empty(n, np.float64), np.empty(n, np.int64)
+    spare = np.empty(n, np.float64)
+    near = np.empty(n, np.float64)
+    powers = np.empty(n, np.int64)
     for i in range(min(anchors, n)):
         _kernel_at(moments, moments[i], width, spare, powers, near)
         weight = 1.0 / (i + 1)
@@ -68,7 +70,9 @@ def concentration(times: I64, affinities: F64, anchors: int, width: float) -> fl
     for i in range(min(anchors, n)):
         weights += 1.0 / (i + 1)
     moments = times.astype(np.float64)
-    spare, near, powers = np.empty(n, np.float64), np.empty(n, np.float64), np.empty(n, np.int64)
+    spare = np.empty(n, np.float64)
+    near = np.empty(n, np.float64)
+    powers = np.empty(n, np.int64)
     _kernel_at(moments, moments[peak], width, spare, powers, near)
     background = 0.0
     for j in range(n):

@@ -29,7 +29,8 @@ def after_sources(memories: U32, head: int, sources: tuple[U32, U32], ids: U32, 
     first, flat = sources
     n = memories.shape[0]
     head = min(head, n)
-    leading, behind = 0, 0
+    leading = 0
+    behind = 0
     later = np.empty(head, np.int64)
     for place in range(head):
         memory = memories[place]

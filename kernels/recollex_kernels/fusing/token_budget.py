@@ -40,13 +40,18 @@ def fill(
 
     Cost: O(n).
     """
-    size, most = memories.shape[0], out.shape[0]
-    n, total, taken, sourced = 0, 0, 0, False
+    size = memories.shape[0]
+    most = out.shape[0]
+    n = 0
+    total = 0
+    taken = 0
+    sourced = False
     for place in range(size):  # they lie anywhere: the waits for memory overlap
         prefetch(tokens, int(memories[place]))
     for place in range(size):
         head = int(heads[place]) if heads.shape[0] > 1 else int(heads[0])
-        length, row = head + int(tokens[memories[place]]), NONE
+        length = head + int(tokens[memories[place]])
+        row = NONE
         if total + length > budget:
             if stop:
                 break
@@ -59,7 +64,8 @@ def fill(
         sourced = sourced or sources[memories[place]] != NONE
         total += length
         if n < most:
-            out[n], taken = place, total
+            out[n] = place
+            taken = total
             if out_rows.shape[0] > 0:
                 out_rows[n] = row
         n += 1

@@ -125,12 +125,14 @@ def known_pairs(known: U32, entity_offsets: U64, mention_entity: U32) -> tuple[U
         if m + 1 < entity_offsets.shape[0]:
             count += int(entity_offsets[m + 1]) - int(entity_offsets[m])
             prefetch(mention_entity, int(entity_offsets[m]))
-    entities, places = np.empty(count, np.uint32), np.empty(count, np.uint32)
+    entities = np.empty(count, np.uint32)
+    places = np.empty(count, np.uint32)
     n = 0
     for k in range(known.shape[0]):
         m = np.int64(known[k])
         if m + 1 < entity_offsets.shape[0]:
             for i in range(np.int64(entity_offsets[m]), np.int64(entity_offsets[m + 1])):
-                entities[n], places[n] = mention_entity[i], k
+                entities[n] = mention_entity[i]
+                places[n] = k
                 n += 1
     return entities, places

@@ -66,7 +66,8 @@ def _rise(i: int, key: np.uint64, tag: np.uint64, heap: U64) -> None:
             break
         heap[2 * i], heap[2 * i + 1] = heap[2 * p], heap[2 * p + 1]
         i = p
-    heap[2 * i], heap[2 * i + 1] = key, tag
+    heap[2 * i] = key
+    heap[2 * i + 1] = tag
 
 
 @kernel
@@ -86,7 +87,8 @@ def sink(n: int, key: np.uint64, tag: np.uint64, heap: U64) -> None:
     child = 1
     while child < n:
         if child + 1 < n:
-            left, right = heap[2 * child], heap[2 * child + 2]
+            left = heap[2 * child]
+            right = heap[2 * child + 2]
             later = (right == left) & (heap[2 * child + 3] > heap[2 * child + 1])
             child += int((right > left) | later)
         heap[2 * i], heap[2 * i + 1] = heap[2 * child], heap[2 * child + 1]

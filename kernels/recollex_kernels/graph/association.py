@@ -43,7 +43,8 @@ def _walked(
     """
     allowed, among = admitted
     count = entries.shape[0]
-    chains, sizes = np.empty((count, hub + 1), np.uint32), np.zeros(count, np.int64)
+    chains = np.empty((count, hub + 1), np.uint32)
+    sizes = np.zeros(count, np.int64)
     walking = np.arange(count)
     seen = np.zeros(count, np.int64)
     left = count
@@ -119,13 +120,16 @@ def associations(
     count = 0
     while count < best.shape[0] and weights[best[count]] > 0:
         count += 1
-    seed, strengths = memories[best[:count]], weights[best[:count]]
+    seed = memories[best[:count]]
+    strengths = weights[best[:count]]
     size = 0
     for s in range(count):
         strengths[s] /= weights[best[0]]
         size += int(mention_offset[seed[s] + 1] - mention_offset[seed[s]])
-    entities, entries = np.empty(size, np.uint32), np.empty(size, np.uint32)
-    firsts, seconds = np.empty(size, np.float64), np.zeros(size, np.float64)
+    entities = np.empty(size, np.uint32)
+    entries = np.empty(size, np.uint32)
+    firsts = np.empty(size, np.float64)
+    seconds = np.zeros(size, np.float64)
     speakers = np.empty(size, np.uint32)  # the strongest seed that mentions the entity
     met = 0
     for s in range(count):
@@ -137,7 +141,9 @@ def associations(
             while e < met and entities[e] != entity:
                 e += 1
             if e == met:
-                entities[e], speakers[e], firsts[e] = entity, seed[s], strengths[s]
+                entities[e] = entity
+                speakers[e] = seed[s]
+                firsts[e] = strengths[s]
                 is_known = among == 0 and out_hubs[entity] < end
                 entries[e] = NONE if is_known else entity_head[entity]
                 met += 1

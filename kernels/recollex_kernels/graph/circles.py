@@ -50,14 +50,16 @@ def join_circles(
     """
     more = 0
     for m in range(first, speaker.shape[0]):
-        d, s = document[m], speaker[m]
+        d = document[m]
+        s = speaker[m]
         if d == NONE or s == NONE:
             continue
         other = out_talker[d]
         out_talker[d] = s
         if other in (NONE, s):
             continue
-        a, b = np.int64(s), np.int64(other)
+        a = np.int64(s)
+        b = np.int64(other)
         while out_joined[a] != NONE:
             a = np.int64(out_above[a])
         while out_joined[b] != NONE:

@@ -147,17 +147,26 @@ def spread(
     window_us, neighbours, hub, fresh = reach
     epoch, scratch_memories, scratch_entities = scratch
     known_memories, closeness = known
-    chain, newest = (mention_memory, mention_previous), min(fresh, hub)
-    weakest, lightest = np.float32(threshold), np.float32(min_weight)
-    fading, nearest = np.float32(decay), np.float32(min_cosine)
-    stamp, visited = np.uint32(epoch), np.uint32(epoch + known_memories.shape[0])
+    chain = (mention_memory, mention_previous)
+    newest = min(fresh, hub)
+    weakest = np.float32(threshold)
+    lightest = np.float32(min_weight)
+    fading = np.float32(decay)
+    nearest = np.float32(min_cosine)
+    stamp = np.uint32(epoch)
+    visited = np.uint32(epoch + known_memories.shape[0])
     seen = stamp, visited, closeness, scratch_memories
     size = max(0, min(budget, end))
-    memories, reached = np.empty(size, np.uint32), np.empty(size, np.float32)
+    memories = np.empty(size, np.uint32)
+    reached = np.empty(size, np.float32)
     close = np.empty(max(0, neighbours), np.uint32)
     weights = np.empty(max(0, neighbours), np.float32)
-    of_cursor, looked_at = np.empty(64, np.uint32), np.empty(64, np.int64)  # a cursor's mention
-    known_entity, known_place, paired = np.empty(0, np.uint32), np.empty(0, np.uint32), False
+    # a cursor's mention
+    of_cursor = np.empty(64, np.uint32)
+    looked_at = np.empty(64, np.int64)
+    known_entity = np.empty(0, np.uint32)
+    known_place = np.empty(0, np.uint32)
+    paired = False
     cursors = found = n = opened = 0  # opened: the visited that have passed on what they have
     heap = np.empty(2 * seeds[0].shape[0] + 2048, np.uint64)
     for k in range(known_memories.shape[0]):
@@ -174,7 +183,8 @@ def spread(
     while found < size:
         most = reached[opened] * fading if opened < found else weakest
         if most > weakest and (n == 0 or most >= activation_of(heap[0])):
-            u, activation = np.int64(memories[opened]), reached[opened]
+            u = np.int64(memories[opened])
+            activation = reached[opened]
             opened += 1
             first_mention, end_mention = _entries(entity_offsets, u)
             first_link, end_link = _entries(link_offsets, u)
@@ -211,14 +221,21 @@ def spread(
             continue
         if n == 0:
             break
-        top, tag = heap[0], heap[1]
+        top = heap[0]
+        tag = heap[1]
         kind = tag & _KIND
         u = np.int64(tag >> HALF)
         if kind == _CURSOR:
             k = int(tag & _PLACE)
             mention, looked_at[k] = next_named(
-                *(mention_previous[of_cursor[k]], looked_at[k], chain, end, hub),
-                *(allowed, visited, scratch_memories),
+                mention_previous[of_cursor[k]],
+                looked_at[k],
+                chain,
+                end,
+                hub,
+                allowed,
+                visited,
+                scratch_memories,
             )
             of_cursor[k] = mention
             if mention == NONE:
@@ -265,7 +282,8 @@ def spread(
         if mention != NONE:
             if cursors == of_cursor.shape[0]:
                 of_cursor, looked_at = _grown(of_cursor, looked_at)
-            of_cursor[cursors], looked_at[cursors] = mention, looked
+            of_cursor[cursors] = mention
+            looked_at[cursors] = looked
             tag = np.uint64(mention_memory[mention]) << HALF | np.uint64(cursors) | _CURSOR
             n = push(n, key(activation, _FAR), tag, heap)
             cursors += 1

@@ -14,7 +14,9 @@ from recollex_kernels.machine.jit import U8
 from recollex_kernels.machine.vector_code import load, splat
 
 _BUILD: Any = _cgutils  # its functions carry no types
-_BYTE, _LONG, _BIT = ir.IntType(8), ir.IntType(64), ir.IntType(1)
+_BYTE = ir.IntType(8)
+_LONG = ir.IntType(64)
+_BIT = ir.IntType(1)
 TILE = 64
 """Marks that are looked at together."""
 

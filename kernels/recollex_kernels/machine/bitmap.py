@@ -57,7 +57,8 @@ def listed(bits: Bits) -> tuple[U32, U32]:
         while group != 0:
             w = np.uint64((g << 6) + lowest(group))
             group &= group - _ONE
-            word, first = words[w], np.uint32(w << _SIX)
+            word = words[w]
+            first = np.uint32(w << _SIX)
             while word != 0:
                 numbers[n] = first + np.uint32(lowest(word))
                 word &= word - _ONE

@@ -55,7 +55,10 @@ KEPT = 4
 """Folders that are kept, the last used ones, whatever their age."""
 YOUNG = 24 * 3600
 """Seconds for which an unused folder, or a file of a compiler that was killed, is kept."""
-_PREFIX, _SUFFIX, _UNFINISHED, _USED = "kernels-", ".nbc", ".part", "used"
+_PREFIX = "kernels-"
+_SUFFIX = ".nbc"
+_UNFINISHED = ".part"
+_USED = "used"
 _FORMAT = b"1"
 _HOLDS_ADDRESSES = attrgetter("library.has_dynamic_globals")
 _REBUILD: Any = CompileResult._rebuild

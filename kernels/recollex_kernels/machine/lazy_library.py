@@ -47,7 +47,8 @@ class LazyLibrary(_Library):  # type: ignore[misc]
 
     def _optimize_final_module(self) -> None:
         """Optimise what is linked; numba calls it, and `get_pointer_to_function` once more."""
-        module, machine = self._final_module, self._codegen._tm
+        module = self._final_module
+        machine = self._codegen._tm
         if not self._compiled_for_machine:
             _run(module, machine, DEAD)
             return

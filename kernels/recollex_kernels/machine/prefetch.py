@@ -12,7 +12,9 @@ from numba.extending import intrinsic
 from recollex_kernels.machine.arrays import contiguous, data_of, row_of
 
 _BUILD: Any = _cgutils  # its functions carry no types
-_I32, _I64, _BYTE = ir.IntType(32), ir.IntType(64), ir.IntType(8).as_pointer()
+_I32 = ir.IntType(32)
+_I64 = ir.IntType(64)
+_BYTE = ir.IntType(8).as_pointer()
 _LINE = 64  # bytes of a cache line
 
 

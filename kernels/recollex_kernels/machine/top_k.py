@@ -21,9 +21,11 @@ def unit(scores: F64) -> F64:
     out = np.ones(n, np.float64)
     if n == 0:
         return out
-    low, high = scores[0], scores[0]
+    low = scores[0]
+    high = scores[0]
     for i in range(n):
-        low, high = min(low, scores[i]), max(high, scores[i])
+        low = min(low, scores[i])
+        high = max(high, scores[i])
     span = high / 2 - low / 2  # halved: the range of finite scores may itself be infinite
     if span == 0:
         return out
@@ -40,18 +42,23 @@ def _order_run(scores: F64 | F32, first: int, out_values: F64 | F32, out_places:
     scores at a time, is vector code. Cost: O(n^2).
     """
     n = scores.shape[0]
-    before, tied = np.empty(n + 1, np.int64), np.zeros(n, np.int64)
+    before = np.empty(n + 1, np.int64)
+    tied = np.zeros(n, np.int64)
     for i in range(0, n, 2):
-        one, two = scores[i], scores[min(i + 1, n - 1)]
-        over_one, over_two = np.int64(0), np.int64(0)
+        one = scores[i]
+        two = scores[min(i + 1, n - 1)]
+        over_one = np.int64(0)
+        over_two = np.int64(0)
         for j in range(n):
             over_one += np.int64(scores[np.uint64(j)] > one)
             over_two += np.int64(scores[np.uint64(j)] > two)
-        before[i], before[i + 1] = over_one, over_two
+        before[i] = over_one
+        before[i + 1] = over_two
     for i in range(n):
         place = before[i] + tied[before[i]]
         tied[before[i]] += 1
-        out_values[place], out_places[place] = scores[i], first + i
+        out_values[place] = scores[i]
+        out_places[place] = first + i
 
 
 @kernel
@@ -63,13 +70,16 @@ def _order_spread(scores: F64 | F32, out_places: I64) -> bool:
     more than `_CROWDED` scores, or if the range is empty or infinite. Cost: O(n).
     """
     n = scores.shape[0]
-    low, high = np.float64(scores[0]), np.float64(scores[0])
+    low = np.float64(scores[0])
+    high = np.float64(scores[0])
     for i in range(n):
-        low, high = min(low, np.float64(scores[i])), max(high, np.float64(scores[i]))
+        low = min(low, np.float64(scores[i]))
+        high = max(high, np.float64(scores[i]))
     scale = (n - 1) / (high - low)
     if not 0 < scale < np.inf:
         return False
-    bucket, ends = np.empty(n, np.uint32), np.zeros(n + 1, np.uint32)
+    bucket = np.empty(n, np.uint32)
+    ends = np.zeros(n + 1, np.uint32)
     last = np.float64(n - 1)
     for i in range(n):
         below = (high - np.float64(scores[i])) * scale
@@ -86,13 +96,18 @@ def _order_spread(scores: F64 | F32, out_places: I64) -> bool:
     for i in range(n):
         to = ends[bucket[i]]
         ends[bucket[i]] = to + 1
-        values[to], out_places[to] = scores[i], i
+        values[to] = scores[i]
+        out_places[to] = i
     for i in range(1, n):
-        value, place, to = values[i], out_places[i], i
+        value = values[i]
+        place = out_places[i]
+        to = i
         while to > 0 and values[to - 1] < value:
-            values[to], out_places[to] = values[to - 1], out_places[to - 1]
+            values[to] = values[to - 1]
+            out_places[to] = out_places[to - 1]
             to -= 1
-        values[to], out_places[to] = value, place
+        values[to] = value
+        out_places[to] = place
     return True
 
 
@@ -119,15 +134,19 @@ def best_first(scores: F64 | F32) -> I64:
     for low in range(0, n, _RUN):
         end = min(low + _RUN, n)
         _order_run(scores[low:end], low, values[low:end], order[low:end])
-    spare_values, spare = np.empty_like(values), np.empty(n, np.int64)
+    spare_values = np.empty_like(values)
+    spare = np.empty(n, np.int64)
     width = _RUN
     while width < n:
         for low in range(0, n, 2 * width):
             mid = min(low + width, n)
             end = min(low + 2 * width, n)
-            i, j, to = low, mid, low
+            i = low
+            j = mid
+            to = low
             while i < mid and j < end:
-                first, second = values[i], values[j]
+                first = values[i]
+                second = values[j]
                 later = int(second > first)
                 spare_values[to] = max(first, second)
                 spare[to] = order[i + later * (j - i)]
@@ -135,10 +154,12 @@ def best_first(scores: F64 | F32) -> I64:
                 j += later
                 to += 1
             for rest in range(i, mid):
-                spare_values[to], spare[to] = values[rest], order[rest]
+                spare_values[to] = values[rest]
+                spare[to] = order[rest]
                 to += 1
             for rest in range(j, end):
-                spare_values[to], spare[to] = values[rest], order[rest]
+                spare_values[to] = values[rest]
+                spare[to] = order[rest]
                 to += 1
         values, spare_values = spare_values, values
         order, spare = spare, order
@@ -159,11 +180,13 @@ def _kth_greatest_bits(bits: I32 | I64, k: int) -> int:
     last = whole(8 * bits.itemsize - 1)
     most = whole(~(whole(1) << last))  # all bits but the sign: also the greatest integer
     keys = np.empty_like(bits)
-    low, high = most, whole(~most)
+    low = most
+    high = whole(~most)
     for i in range(bits.shape[0]):
         key = whole(bits[np.uint64(i)] ^ ((bits[np.uint64(i)] >> last) & most))
         keys[np.uint64(i)] = key
-        low, high = min(low, key), max(high, key)
+        low = min(low, key)
+        high = max(high, key)
     while low < high:
         middle = whole((low | high) - ((low ^ high) >> 1))  # their mean, rounded up
         reached = whole(0)

@@ -34,6 +34,7 @@ def tree(b: Any, vector: Any, n: int) -> Any:
     """Return the sum of ``n`` lanes: the upper half is added to the lower until one is left."""
     while n > 1:
         n //= 2
-        low, high = list(range(n)), list(range(n, 2 * n))
+        low = list(range(n))
+        high = list(range(n, 2 * n))
         vector = b.fadd(lanes(b, vector, vector, low), lanes(b, vector, vector, high))
     return b.extract_element(vector, _WORD(0))

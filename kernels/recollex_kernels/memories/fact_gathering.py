@@ -107,13 +107,19 @@ def gather_facts(
             prefetch(unsigned, v)
         prefetch(kind, v)
         prefetch(confidence, v)
-    found, sure = np.empty((10, n), np.int64), np.empty(n, np.float64)
+    found = np.empty((10, n), np.int64)
+    sure = np.empty(n, np.float64)
     memories = 0
     for i in range(n):
         v = versions[i]
-        found[SUBJECT, i], found[KIND, i], found[OBJECT, i] = subject[v], kind[v], number[v]
-        found[PREDICATE, i], found[ZONE, i] = predicate[v], zone[v]
-        found[START, i], found[END, i], sure[i] = start[v], end[v], confidence[v]
+        found[SUBJECT, i] = subject[v]
+        found[KIND, i] = kind[v]
+        found[OBJECT, i] = number[v]
+        found[PREDICATE, i] = predicate[v]
+        found[ZONE, i] = zone[v]
+        found[START, i] = start[v]
+        found[END, i] = end[v]
+        sure[i] = confidence[v]
         first = ends[v - 1] if v > 0 else np.uint64(0)
         found[CITED, i] = np.int64(ends[v]) - np.int64(first)
         memories += found[CITED, i]
@@ -144,7 +150,8 @@ def gather_facts(
     size = _ask_for_strings(fact_ids, numbers, 0, n, 0)
     size += _ask_for_strings(labels, numbers, n, 3 * n, skipped)
     size += _ask_for_strings(ids, numbers, 3 * n, to, 0)
-    strings, stops = np.empty(size, np.uint8), np.empty(to, np.int64)
+    strings = np.empty(size, np.uint8)
+    stops = np.empty(to, np.int64)
     at = _copy_strings(fact_ids, numbers, 0, n, 0, 0, strings, stops)
     at = _copy_strings(labels, numbers, n, 3 * n, skipped, at, strings, stops)
     _copy_strings(ids, numbers, 3 * n, to, 0, at, strings, stops)

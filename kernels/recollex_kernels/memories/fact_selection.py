@@ -28,8 +28,10 @@ def extremes_in_order(values: I64, order: U32) -> I64:
         least = greatest = values[order[r * RUN]]
         for i in range(r * RUN + 1, (r + 1) * RUN):
             value = values[order[i]]
-            least, greatest = min(least, value), max(greatest, value)
-        out[0, r], out[1, r] = least, greatest
+            least = min(least, value)
+            greatest = max(greatest, value)
+        out[0, r] = least
+        out[1, r] = greatest
     return out
 
 
@@ -39,7 +41,8 @@ def first_at_least(values: I64 | U32, order: U32, bound: int) -> int:
 
     Shapes: values int64[n] or uint32[n]; order uint32[m]. Cost: O(log m).
     """
-    low, high = 0, order.shape[0]
+    low = 0
+    high = order.shape[0]
     while low < high:
         middle = (low + high) // 2
         if values[order[middle]] < bound:
@@ -55,7 +58,8 @@ def walk_chain(head: int, previous: U32, out: U32) -> int:
 
     Shapes: head an entry, or NONE; previous uint32[n]; out uint32[m]. Cost: O(entries written).
     """
-    entry, found = np.uint32(head), 0
+    entry = np.uint32(head)
+    found = 0
     while entry != NONE and found < out.shape[0]:
         out[found] = entry
         found += 1
@@ -102,14 +106,25 @@ def select_facts(
     Cost: O(candidates looked at), less the runs outside ``bounds``.
     """
     closed, start, end, subject, predicate, kind, number = facts
-    op, count, of_predicate, of_kind = np.uint64(wanted[0]), wanted[1], wanted[6], wanted[7]
-    start_low, start_high, end_low, end_high = wanted[2], wanted[3], wanted[4], wanted[5]
-    first, last, backwards = bounds[0], bounds[1] - 1, bounds[2] == 1
-    low, high = bounds[3], bounds[4]
-    runs, listed = extremes.shape[1], order.shape[0] > 0
+    op = np.uint64(wanted[0])
+    count = wanted[1]
+    of_predicate = wanted[6]
+    of_kind = wanted[7]
+    start_low = wanted[2]
+    start_high = wanted[3]
+    end_low = wanted[4]
+    end_high = wanted[5]
+    first = bounds[0]
+    last = bounds[1] - 1
+    backwards = bounds[2] == 1
+    low = bounds[3]
+    high = bounds[4]
+    runs = extremes.shape[1]
+    listed = order.shape[0] > 0
     step = -1 if backwards else 1
     timed = max(start_low, end_low) > -_OPEN or min(start_high, end_high) < _OPEN
-    found, room = 0, out.shape[0]
+    found = 0
+    room = out.shape[0]
     at = last if backwards else first
     while first <= at <= last and found < most:
         run = at // RUN

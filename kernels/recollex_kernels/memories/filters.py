@@ -39,7 +39,9 @@ def open_and_last(closed_by_op: U64, op: int, out: U8) -> tuple[int, int]:
     Shapes: closed_by_op uint64[n], as for `mask_open`. Each item is read once, so that the results
     agree where another process changes the items meanwhile.
     """
-    limit, last, later = np.uint64(op), np.uint64(0), 0
+    limit = np.uint64(op)
+    last = np.uint64(0)
+    later = 0
     for m in range(out.shape[0]):
         c = closed_by_op[m]
         above = c > limit
@@ -90,11 +92,16 @@ def extremes_of_runs(start: I64, end: I64) -> I64:
     out = np.empty((3, runs), np.int64)
     for r in range(runs):
         low = r * RUN
-        first, latest, last = start[low], start[low], end[low]
+        first = start[low]
+        latest = start[low]
+        last = end[low]
         for m in range(low + 1, low + RUN):
-            first, latest = min(first, start[m]), max(latest, start[m])
+            first = min(first, start[m])
+            latest = max(latest, start[m])
             last = max(last, end[m])
-        out[0, r], out[1, r], out[2, r] = first, latest, last
+        out[0, r] = first
+        out[1, r] = latest
+        out[2, r] = last
     return out
 
 
@@ -119,7 +126,8 @@ def overlap_of_runs(
     """
     n = out.shape[0]
     for low in range(0, n, RUN):
-        high, r = min(low + RUN, n), low // RUN
+        high = min(low + RUN, n)
+        r = low // RUN
         if high - low == RUN and (firsts[r] >= until or (lasts[r] <= since and latests[r] < since)):
             continue
         if high - low == RUN and firsts[r] >= since and latests[r] < until:  # all of it meets it
@@ -146,9 +154,12 @@ def mask_within(
         high = min(low + TILE, n)
         if high - low == TILE and marked(out, low) == 0:
             continue
-        starts, ends, part = start[low:high], end[low:high], out[low:high]
+        starts = start[low:high]
+        ends = end[low:high]
+        part = out[low:high]
         for m in range(part.shape[0]):  # of their own length, so several are compared at once
-            s, e = starts[m], ends[m]
+            s = starts[m]
+            e = ends[m]
             inside = (s >= least) & (s <= latest) & (e >= earliest) & (e <= last)
             part[m] &= np.uint8(inside)
 
@@ -177,7 +188,8 @@ def mask_labels(offsets: U64 | I64, labels: U32, wanted: U32, out: U8) -> None:
     for m in range(out.shape[0]):
         if out[m] == 0:
             continue
-        first, end = np.int64(offsets[m]), np.int64(offsets[m + 1])
+        first = np.int64(offsets[m])
+        end = np.int64(offsets[m + 1])
         own = labels[first:end]
         for want in wanted:
             found = False

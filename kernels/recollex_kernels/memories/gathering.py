@@ -73,7 +73,8 @@ def gather_memories(
     id, id_heap, id_ends = ids
     text_heap, text_offset = texts
     n = places.shape[0]
-    found, ends = np.empty((6, n), np.int64), np.empty(2 * n, np.int64)
+    found = np.empty((6, n), np.int64)
+    ends = np.empty(2 * n, np.int64)
     has = 0
     size = np.int64(0)
     for i in range(n):

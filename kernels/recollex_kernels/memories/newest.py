@@ -17,7 +17,8 @@ def newest_entries(keys: U32, out: U32) -> bool:
     """
     for k in range(out.shape[0]):
         out[k] = NONE
-    end, fits = np.uint32(out.shape[0]), True
+    end = np.uint32(out.shape[0])
+    fits = True
     for i in range(keys.shape[0]):
         k = keys[i]
         if k < end:

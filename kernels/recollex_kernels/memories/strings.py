@@ -21,7 +21,9 @@ def gather_strings(heap: U8, ends: I64, column: U32, places: U32, between: int) 
     Cost: O(bytes returned), 10 ns for each string of 36 bytes.
     """
     n = places.shape[0]
-    numbers, first, end = np.empty(n, np.int64), np.zeros(n, np.int64), np.empty(n, np.int64)
+    numbers = np.empty(n, np.int64)
+    first = np.zeros(n, np.int64)
+    end = np.empty(n, np.int64)
     for i in range(n):  # they lie anywhere, and waiting costs most
         numbers[i] = column[places[i]]
         prefetch(ends, numbers[i])

@@ -30,7 +30,8 @@ def all_below(items: U32, end: int, none: bool) -> bool:
 
     Shapes: items uint32[n] or a smaller unsigned type; end in [0, NONE].
     """
-    limit, above = np.uint32(end), np.uint32(0)
+    limit = np.uint32(end)
+    above = np.uint32(0)
     for i in range(items.shape[0]):
         item = np.uint32(items[i])
         above |= np.uint32((item >= limit) & ((item != NONE) | (not none)))

@@ -34,7 +34,8 @@ def rows_of_allowed(
 
     Cost: a byte a memory, and 2 ns for each allowed one if few are.
     """
-    low, high = int(memory_of_row[first]), int(memory_of_row[end - 1]) + 1
+    low = int(memory_of_row[first])
+    high = int(memory_of_row[end - 1]) + 1
     words = _words_of(allowed, low, high)
     count = 0
     for word in words:

@@ -52,16 +52,22 @@ def best_rows(
                 row = i
             continue
         if have:
-            best[n], memories[n], rows[n] = score, memory, row
+            best[n] = score
+            memories[n] = memory
+            rows[n] = row
             n += 1
             if n == best.shape[0]:
-                limit, n, full = prune(size, best, memories, rows), size, True
+                limit = prune(size, best, memories, rows)
+                n = size
+                full = True
         have = True
         memory = m
         row = i
         score = exact
     if have:
-        best[n], memories[n], rows[n] = score, memory, row
+        best[n] = score
+        memories[n] = memory
+        rows[n] = row
         n += 1
     order = strongest(best[:n], size)
     return memories[order], rows[order], best[order]

@@ -24,7 +24,10 @@ from recollex_kernels.machine.jit import F32, I8, I32, U8, kernel
 from recollex_kernels.machine.vector_code import lanes, load, splat
 
 _BUILD: Any = _cgutils  # its functions carry no types
-_BYTE, _SHORT, _WORD, _LONG = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
+_BYTE = ir.IntType(8)
+_SHORT = ir.IntType(16)
+_WORD = ir.IntType(32)
+_LONG = ir.IntType(64)
 _MOST = 127  # the largest code of a query
 _SLACK = 1.000001  # above what float64 loses here
 _ROUNDING = 2.0**-23  # twice float32's unit roundoff
@@ -43,7 +46,8 @@ def _vector(element: Any, n: int) -> Any:
 def _folded(b: Any, x: Any, n: int) -> Any:
     """Return the sums of the two halves of ``n`` lanes."""
     half = n // 2
-    low, high = list(range(half)), list(range(half, n))
+    low = list(range(half))
+    high = list(range(half, n))
     return b.add(lanes(b, x, x, low), lanes(b, x, x, high))
 
 
@@ -87,14 +91,16 @@ def _transposed_sums(b: Any, totals: list[Any], n: int) -> Any:
 
     def paired(x: Any, y: Any, size: int) -> Any:
         """Add neighbours of ``size`` lanes: x's in the even places, y's in the odd ones."""
-        first, second = [], []
+        first = []
+        second = []
         for low in range(0, n, 2 * size):
             first += [*range(low, low + size), *range(n + low, n + low + size)]
             second += [*range(low + size, low + 2 * size)]
             second += [*range(n + low + size, n + low + 2 * size)]
         return b.add(lanes(b, x, y, first), lanes(b, x, y, second))
 
-    a, c = paired(totals[0], totals[1], 2), paired(totals[2], totals[3], 2)
+    a = paired(totals[0], totals[1], 2)
+    c = paired(totals[2], totals[3], 2)
     # lanes of each quadruple: x x y y; now every second lane of a and c
     even = [lane for low in range(0, n, 4) for lane in (low, low + 2, n + low, n + low + 2)]
     odd = [lane + 1 for lane in even]
@@ -112,7 +118,8 @@ def _sums_code(
 
     def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
         found = [row_of(context, b, signature.args[0], args[0], row) for row in args[1:5]]
-        rows, width = [row for row, _ in found], found[0][1]
+        rows = [row for row, _ in found]
+        width = found[0][1]
         q = data_of(context, b, signature.args[5], args[5])
         to = data_of(context, b, signature.args[6], args[6])
         n, multiply = _multiplier(context)
@@ -125,7 +132,8 @@ def _sums_code(
                 both = load(b, row, j, _BYTE, n, 1)
                 shorts = b.bitcast(both, _vector(_SHORT, n // 2))
                 shifted = b.bitcast(b.lshr(shorts, splat(_SHORT, n // 2, 4)), both.type)
-                low, high = b.and_(both, half), b.and_(shifted, half)
+                low = b.and_(both, half)
+                high = b.and_(shifted, half)
                 b.store(multiply(b, n, low, high, (low_q, high_q), b.load(at)), at)
         sums = _transposed_sums(b, [b.load(at) for at in total_at], n // 4)
         sums_at = _BUILD.alloca_once_value(b, sums)
@@ -173,7 +181,8 @@ def encode_row(row: F32, out: U8) -> tuple[float, float, float]:
     for j in range(2 * half):
         largest = max(largest, abs(row[j]))
     widest = np.float32(largest / np.float32(7.5))
-    step, least = np.float32(0), np.inf
+    step = np.float32(0)
+    least = np.inf
     if widest > 0:
         for clip in range(4):
             candidate = np.float32(widest * np.float32(1 - 0.12 * clip))
@@ -186,8 +195,10 @@ def encode_row(row: F32, out: U8) -> tuple[float, float, float]:
                 lost_here = row[j] - candidate * (u - np.float32(7.5))
                 lost += lost_here * lost_here
             if lost < least:
-                step, least = candidate, np.float64(lost)
-    loss, norm = 0.0, 0.0
+                step = candidate
+                least = np.float64(lost)
+    loss = 0.0
+    norm = 0.0
     for j in range(half):
         pair = np.int64(0)
         for side in range(2):
@@ -219,7 +230,9 @@ def encode_query(query: F32, out_codes: I8) -> tuple[float, float, float, int]:
     for j in range(width):
         largest = max(largest, abs(query[j]))
     step = np.float64(largest) / _MOST
-    lost, norm, shift = 0.0, 0.0, 0
+    lost = 0.0
+    norm = 0.0
+    shift = 0
     for j in range(width):
         q = np.float64(query[j])
         code = 0.0
@@ -257,7 +270,8 @@ def bounds(
     steps, norms, losses = rows
     step, per_norm, per_loss, shift = query
     for p in range(count):
-        row, i = np.uint64(first + p), np.uint64(p)
+        row = np.uint64(first + p)
+        i = np.uint64(p)
         whole = np.float32(np.int32(np.int32(2) * sums[i] - shift))
         likely = (steps[row] * step) * whole
         out_likely[i] = likely

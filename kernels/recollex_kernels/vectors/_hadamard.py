@@ -19,7 +19,8 @@ from recollex_kernels.machine.jit import F32, kernel
 from recollex_kernels.machine.vector_code import lanes, load, repeated
 
 _BUILD: Any = _cgutils  # its functions carry no types
-_LONG, _FLOAT = ir.IntType(64), ir.FloatType()
+_LONG = ir.IntType(64)
+_FLOAT = ir.FloatType()
 _LANES = 8
 _VECTOR = ir.VectorType(_FLOAT, _LANES)
 
@@ -58,7 +59,8 @@ def _near_code(typing: Any, values: Any, first: Any, size: Any, scale: Any) -> A
             span = _LANES // 2
             while span:
                 other = lanes(b, x, x, [lane ^ span for lane in range(_LANES)])
-                sums, differences = b.fadd(x, other), b.fsub(other, x)
+                sums = b.fadd(x, other)
+                differences = b.fsub(other, x)
                 chosen = [lane + _LANES * bool(lane & span) for lane in range(_LANES)]
                 x = lanes(b, sums, differences, chosen)
                 span //= 2

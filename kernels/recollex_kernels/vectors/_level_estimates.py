@@ -114,7 +114,8 @@ def _added(b: Any, adds: bool, counts: list[tuple[Any, Any]]) -> Any:
         add = _BUILD.get_or_insert_function(b.module, kind, "llvm.x86.avx512.psad.bw.512")
         sums = b.call(add, [bytes_, splat(_BYTE, 8 * TOGETHER, 0)])
         return b.trunc(sums, ir.VectorType(_WORD, TOGETHER))
-    even, pairs = _longs(0x00FF00FF00FF00FF), b.bitcast(bytes_, longs)
+    even = _longs(0x00FF00FF00FF00FF)
+    pairs = b.bitcast(bytes_, longs)
     sums = b.add(b.and_(pairs, even), b.and_(b.lshr(pairs, _longs(8)), even))
     sums = b.add(sums, b.lshr(sums, _longs(32)))
     sums = b.and_(b.add(sums, b.lshr(sums, _longs(16))), _longs(0xFFFF))
@@ -150,7 +151,8 @@ def _by_looking_up(b: Any, asked: Any) -> Callable[[Any], Any]:
 
     Two rows are three vectors of four words: a a a a, a a b b, b b b b.
     """
-    bytes_, words = ir.VectorType(_BYTE, 32), ir.VectorType(_LONG, 4)
+    bytes_ = ir.VectorType(_BYTE, 32)
+    words = ir.VectorType(_LONG, 4)
     look_up, add_bytes = (
         _BUILD.get_or_insert_function(
             b.module, ir.FunctionType(kind, [bytes_, bytes_]), f"llvm.x86.avx2.{name}"
@@ -200,7 +202,8 @@ def _build_mixed(context: Any, b: Any, rows: _Rows, limit: Any, to: Any) -> Any:
         summed = _by_counting(b, rows.asked, wide)
     kept = _kept(context)
     floats = ir.VectorType(_FLOAT, TOGETHER)
-    total, least = repeated(b, rows.total, TOGETHER), repeated(b, limit, TOGETHER)
+    total = repeated(b, rows.total, TOGETHER)
+    least = repeated(b, limit, TOGETHER)
     above_at = _BUILD.alloca_once_value(b, _LONG(0))
     with _BUILD.for_range_slice(b, _LONG(0), _LONG(TILE), _LONG(TOGETHER)) as (p, _):
         group = b.gep(rows.bits, [b.mul(p, _LONG(_MIXED))])
@@ -255,7 +258,8 @@ def _code(
         factors, asked, out = (
             data_of(context, b, signature.args[place], args[place]) for place in (1, 3, 6)
         )
-        rows, to = _Rows(base, b.gep(factors, [args[2]]), asked, args[4]), b.gep(out, [args[7]])
+        rows = _Rows(base, b.gep(factors, [args[2]]), asked, args[4])
+        to = b.gep(out, [args[7]])
         found_at = _BUILD.alloca_once(b, _LONG)
         with b.if_else(b.icmp_signed("==", words, _LONG(_MIXED))) as (mixed, plain):
             with mixed:

@@ -55,7 +55,8 @@ def encode_bits(turned: F32, out: U64) -> float:
 
     Shapes: turned float32[D], out uint64[W]. Cost: O(D).
     """
-    square, along = 0.0, 0.0
+    square = 0.0
+    along = 0.0
     for i in range(out.shape[0]):
         word = np.uint64(0)
         for j in range(64 * i, min(64 * i + 64, turned.shape[0])):

@@ -31,7 +31,8 @@ def encode_levels(turned: F32, out_planes: U64) -> int:
 
     Shapes: turned float32[D]; out_planes uint64[PLANES, TOGETHER * W]. Cost: O(D).
     """
-    width, words = turned.shape[0], out_planes.shape[1] // TOGETHER
+    width = turned.shape[0]
+    words = out_planes.shape[1] // TOGETHER
     square = 0.0
     for j in range(width):
         square += np.float64(turned[j]) * np.float64(turned[j])
@@ -55,7 +56,8 @@ def scale_of(turned: F32) -> float:
     It is 0 for a query of zeros. Cost: O(D).
     """
     width = turned.shape[0]
-    square, along = 0.0, 0.0
+    square = 0.0
+    along = 0.0
     for j in range(width):
         square += np.float64(turned[j]) * np.float64(turned[j])
     for j in range(width):

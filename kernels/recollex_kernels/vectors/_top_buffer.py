@@ -32,6 +32,8 @@ def prune(k: int, out: F32, out_ids: U32, out_rows: U32) -> np.float32:
         tie = int(out[i] == limit and ties > 0)
         ties -= tie
         taken = int(out[i] > limit) + tie
-        out[n], out_ids[n], out_rows[n] = out[i], out_ids[i], out_rows[i]
+        out[n] = out[i]
+        out_ids[n] = out_ids[i]
+        out_rows[n] = out_rows[i]
         n += taken  # written in any case: no branch depends on a score
     return limit

@@ -25,7 +25,9 @@ from recollex_kernels.vectors.codes import Estimated, OneBit
 from recollex_kernels.vectors.similarity import decode_row
 
 _BLOCK = 1024  # rows that are skipped together
-_PARTS, _APART = 16, 1024  # tiles that are sampled, at most; one in so many rows
+# tiles that are sampled, at most; one in so many rows
+_PARTS = 16
+_APART = 1024
 _AHEAD = 48  # rows prefetched ahead
 _SPARSE = 12  # fewer than one in so many allowed: their rows are listed first
 
@@ -42,7 +44,8 @@ def encode_signs(vectors: U16, out_bits: U64, out_factors: F32) -> None:
     Cost: O(n D log D), 1 us a row of 384.
     """
     width = vectors.shape[1]
-    row, turned = np.empty(width, np.float32), np.empty(width, np.float32)
+    row = np.empty(width, np.float32)
+    turned = np.empty(width, np.float32)
     for i in range(vectors.shape[0]):
         decode_row(vectors, i, row)
         turn(row, turned)
@@ -81,7 +84,8 @@ def _any_allowed(memory_of_row: U32, first: int, size: int, allowed: U8) -> bool
 
     Rows are in the order of their memories. Cost: one look at 64 memories, more if they are not.
     """
-    low, end = int(memory_of_row[first]), int(memory_of_row[first + size - 1]) + 1
+    low = int(memory_of_row[first])
+    end = int(memory_of_row[first + size - 1]) + 1
     while low + TILE <= end and marked(allowed, low) == 0:
         low += TILE
     while low < end and allowed[low] == 0:
@@ -113,7 +117,8 @@ def _admitted(best: F32, rows: U32, n: int, memory_of_row: U32, allowed: U8) -> 
         prefetch(allowed, int(memories[i]))
     kept = 0
     for i in range(n):
-        best[kept], rows[kept] = best[i], rows[i]
+        best[kept] = best[i]
+        rows[kept] = rows[i]
         kept += int(allowed[memories[i]] != 0)
     return kept
 
@@ -140,7 +145,8 @@ def _proposed(
     at once, otherwise those that reach the limit, many together.
     """
     bits, factors = signs
-    listed, parts = chosen.shape[0] > 0, min(_PARTS, count // _APART)
+    listed = chosen.shape[0] > 0
+    parts = min(_PARTS, count // _APART)
     every = every or listed
     memory = int(memory_of_row[first])
     single = not every and int(memory_of_row[first + count - 1]) == memory + count - 1
@@ -153,19 +159,32 @@ def _proposed(
     scratch = np.empty((TILE, words), np.uint64), np.empty(TILE, np.float32)
     estimates = np.empty(TILE, np.float32)
     best = np.empty(room(2 * most), np.float32)
-    rows, spare_rows = np.empty_like(best, np.uint32), np.empty_like(best, np.uint32)
-    limit, skips = np.float32(-np.inf), not every
+    rows = np.empty_like(best, np.uint32)
+    spare_rows = np.empty_like(best, np.uint32)
+    limit = np.float32(-np.inf)
+    skips = not every
     if parts > 1:
-        sample, hidden = np.empty(parts * TILE, np.float32), 0
+        sample = np.empty(parts * TILE, np.float32)
+        hidden = 0
         for i in range(parts):
-            low, to = i * count // parts, i * TILE
+            low = i * count // parts
+            to = i * TILE
             if listed:
                 estimate_tile(
-                    *(signs, chosen, first, low, TILE, planes, total, limit, estimates, 0),
+                    signs,
+                    chosen,
+                    first,
+                    low,
+                    TILE,
+                    planes,
+                    total,
+                    limit,
+                    estimates,
+                    0,
                     scratch,
                 )
             else:
-                level_estimates(*(bits, factors, first + low, planes, total, limit, estimates, 0))
+                level_estimates(bits, factors, first + low, planes, total, limit, estimates, 0)
             for p in range(TILE):
                 admitted = every or allowed[memory_of_row[first + low + p]] != 0
                 sample[to + p] = estimates[p] if admitted else -np.float32(np.inf)
@@ -184,12 +203,21 @@ def _proposed(
                 if listed or low + TILE > end:
                     size = min(TILE, end - low)
                     reached = estimate_tile(
-                        *(signs, chosen, first, low, size, planes, total, limit, estimates, 0),
+                        signs,
+                        chosen,
+                        first,
+                        low,
+                        size,
+                        planes,
+                        total,
+                        limit,
+                        estimates,
+                        0,
                         scratch,
                     )
                 else:
                     reached = level_estimates(
-                        *(bits, factors, first + low, planes, total, limit, estimates, 0)
+                        bits, factors, first + low, planes, total, limit, estimates, 0
                     )
                 if single and reached != 0:
                     reached &= _allowed_word(allowed, memory + low, min(TILE, end - low))
@@ -228,13 +256,16 @@ def _chosen(coded: Estimated, near: U32, query: F32, most: int) -> U32:
     codes, steps = coded
     query_codes = np.empty(query.shape[0], np.int8)
     shift = encode_query(query, query_codes)[3]
-    sums, estimates = np.empty(n + FOUR, np.int32), np.empty(n, np.float32)
+    sums = np.empty(n + FOUR, np.int32)
+    estimates = np.empty(n, np.float32)
     for p in range(-_AHEAD, n, FOUR):
         for ahead in range(max(0, p + _AHEAD), min(n, p + _AHEAD + FOUR)):
             prefetch_row(codes, near[ahead])
             prefetch(steps, int(near[ahead]))
         if p >= 0:
-            second, third, last = min(p + 1, n - 1), min(p + 2, n - 1), min(p + 3, n - 1)
+            second = min(p + 1, n - 1)
+            third = min(p + 2, n - 1)
+            last = min(p + 3, n - 1)
             four_sums(codes, near[p], near[second], near[third], near[last], query_codes, sums, p)
     for p in range(n):
         estimates[p] = np.float32(np.int32(np.int32(2) * sums[p] - shift)) * steps[near[p]]
@@ -281,7 +312,8 @@ def cascade_top(
     count = chosen.shape[0] if few else max(0, end - first)
     size = max(0, min(k, count))
     best = np.empty(room(size), np.float32)
-    memories, rows = np.empty(room(size), np.uint32), np.empty(room(size), np.uint32)
+    memories = np.empty(room(size), np.uint32)
+    rows = np.empty(room(size), np.uint32)
     if size == 0:
         return memories[:0], rows[:0], best[:0]
     near = _proposed(
@@ -323,7 +355,8 @@ def cascade_of_rows(
     count = rows.shape[0]
     size = max(0, min(k, count))
     best = np.empty(room(size), np.float32)
-    found, own = np.empty(room(size), np.uint32), np.empty(room(size), np.uint32)
+    found = np.empty(room(size), np.uint32)
+    own = np.empty(room(size), np.uint32)
     if size == 0:
         return found[:0], own[:0], best[:0]
     unlisted = np.empty(0, np.uint32)

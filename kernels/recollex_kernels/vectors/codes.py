@@ -57,7 +57,9 @@ def encode(vectors: U16, out_codes: U8, out_steps: F32, out_norms: F32, out_loss
     for i in range(vectors.shape[0]):
         decode_row(vectors, i, row)
         step, norm, loss = encode_row(row, out_codes[i])
-        out_steps[i], out_norms[i], out_losses[i] = step, norm, loss
+        out_steps[i] = step
+        out_norms[i] = norm
+        out_losses[i] = loss
 
 
 @kernel

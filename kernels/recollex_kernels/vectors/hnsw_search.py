@@ -17,7 +17,9 @@ from recollex_kernels.vectors._four_bits import TOGETHER, encode_query, four_sum
 from recollex_kernels.vectors._top_buffer import prune, room
 from recollex_kernels.vectors.hnsw_file import WORD, links_at, prefetch_links, word_at
 
-ARRIVED, TOO_FAR, OTHER_ROWS = 0, 1, 2
+ARRIVED = 0
+TOO_FAR = 1
+OTHER_ROWS = 2
 
 Graph: TypeAlias = tuple[U8, I64, U32, int, int, int, int]
 """A graph of n nodes: nodes, places, own_rows, first_row, connectivity, top, start.
@@ -33,7 +35,9 @@ Coded: TypeAlias = tuple[U8, F32, U32]
 """Rows as a walk compares them: codes uint8[N, D / 2], steps float32[N], from `codes.encode`;
 memory_of_row uint32[N]."""
 _ABOVE = 16  # nodes kept on the levels above the lowest
-_ONE, _SIX, _LOW_SIX = np.uint64(1), np.uint64(6), np.uint64(63)
+_ONE = np.uint64(1)
+_SIX = np.uint64(6)
+_LOW_SIX = np.uint64(63)
 
 
 @kernel
@@ -77,21 +81,28 @@ def near_rows(
     rows_end = np.uint32(memory_of_row.shape[0])
     query_codes = np.empty(query.shape[0], np.int8)
     code = encode_query(query, query_codes)
-    step, shift = np.float32(code[0]), np.int32(code[3])
+    step = np.float32(code[0])
+    shift = np.int32(code[3])
     width = max(_ABOVE, 2 * connectivity) + TOGETHER
-    slots, rows = np.empty(width, np.uint32), np.empty(width, np.uint32)
-    sums, scores = np.empty(width, np.int32), np.empty(width, np.float32)
+    slots = np.empty(width, np.uint32)
+    rows = np.empty(width, np.uint32)
+    sums = np.empty(width, np.int32)
+    scores = np.empty(width, np.float32)
     bits = scores.view(np.int32)
     seen = np.zeros((places.shape[0] >> 6) + 1, np.uint64)
     front = np.empty(1024, np.int64)
     best = np.empty(max(_ABOVE, wide), np.int64)  # the least on top, as its complement
     kept = np.empty(room(most), np.float32)
-    kept_rows, spare = np.empty(room(most), np.uint32), np.empty(room(most), np.uint32)
-    n_kept, limit = 0, -np.float32(np.inf)
+    kept_rows = np.empty(room(most), np.uint32)
+    spare = np.empty(room(most), np.uint32)
+    n_kept = 0
+    limit = -np.float32(np.inf)
     slots[0] = np.uint32(start)
     n = 1 if slots[0] < slots_end else 0
     for level in range(top, -1, -1):
-        size, found, hops = 0, 0, 0
+        size = 0
+        found = 0
+        hops = 0
         wanted = wide if level == 0 else _ABOVE
         seen[:] = np.uint64(0)
         for p in range(n):
@@ -102,7 +113,8 @@ def near_rows(
             for p in range(n):
                 s = slots[p]
                 row = own_rows[s] if known else np.uint32(first_row + s)
-                slots[m], rows[m] = s, row
+                slots[m] = s
+                rows[m] = row
                 m += int(row < rows_end)
             n = m
             for p in range(n):
@@ -140,10 +152,12 @@ def near_rows(
                     if allowed[memory_of_row[rows[p]]] == 0:
                         continue
                     if scores[p] > limit:
-                        kept[n_kept], kept_rows[n_kept] = scores[p], rows[p]
+                        kept[n_kept] = scores[p]
+                        kept_rows[n_kept] = rows[p]
                         n_kept += 1
                         if n_kept == kept.shape[0]:
-                            limit, n_kept = prune(most, kept, kept_rows, spare), most
+                            limit = prune(most, kept, kept_rows, spare)
+                            n_kept = most
                 if not full:
                     found = push(found, ~own, best)
                 elif own > ~best[0]:

@@ -80,10 +80,12 @@ def _bound_rows(
     query_codes = np.empty(query.shape[0], np.int8)
     code = encode_query(query, query_codes)
     asked = np.float32(code[0]), np.float32(code[1]), np.float32(code[2]), np.int32(code[3])
-    sums, likely = np.empty(_TILE + TOGETHER, np.int32), np.empty(_TILE, np.float32)
+    sums = np.empty(_TILE + TOGETHER, np.int32)
+    likely = np.empty(_TILE, np.float32)
     own = np.empty((3, _TILE), np.float32)
     best = np.empty(room(k), np.float32)
-    rows, spare = np.empty(room(k), np.uint32), np.empty(room(k), np.uint32)
+    rows = np.empty(room(k), np.uint32)
+    spare = np.empty(room(k), np.uint32)
     limit = floor
     n = 0
     for low in range(0, out_most.shape[0], _TILE):
@@ -104,7 +106,9 @@ def _bound_rows(
                 )
             for p in range(size):
                 row = chosen[low + p]
-                own[0, p], own[1, p], own[2, p] = steps[row], norms[row], losses[row]
+                own[0, p] = steps[row]
+                own[1, p] = norms[row]
+                own[2, p] = losses[row]
             bounds(sums, (own[0], own[1], own[2]), 0, size, asked, likely, out_most, low)
         else:
             at = first + low
@@ -113,7 +117,8 @@ def _bound_rows(
                 four_sums(codes, row, row + 1, row + 2, row + 3, query_codes, sums, p)
             if whole < size:
                 last = at + size - 1
-                second, third = min(at + whole + 1, last), min(at + whole + 2, last)
+                second = min(at + whole + 1, last)
+                third = min(at + whole + 2, last)
                 four_sums(codes, at + whole, second, third, last, query_codes, sums, whole)
             bounds(sums, (steps, norms, losses), at, size, asked, likely, out_most, low)
         if size == _TILE and not _any_reaches(likely, 0, limit):
@@ -123,10 +128,12 @@ def _bound_rows(
                 row = chosen[low + p] if chosen.shape[0] > 0 else np.uint32(first + low + p)
                 if allowed[memory_of_row[row]] == 0:
                     continue
-                best[n], rows[n] = likely[p], row
+                best[n] = likely[p]
+                rows[n] = row
                 n += 1
                 if n == best.shape[0]:
-                    limit, n = prune(k, best, rows, spare), k
+                    limit = prune(k, best, rows, spare)
+                    n = k
     return rows[strongest(best[:n], k)]
 
 
@@ -178,7 +185,8 @@ def scan_top(
     if bounded:
         likely = _bound_rows(coded, listed, first, memory_of_row, allowed, query, limit, size, most)
         limit = _least_of_best(vectors, likely, memory_of_row, query, limit, size)
-    near, reached = np.empty(count, np.uint32), 0
+    near = np.empty(count, np.uint32)
+    reached = 0
     for low in range(0, count, _TILE):
         if bounded and not _any_reaches(most, low, limit):
             continue

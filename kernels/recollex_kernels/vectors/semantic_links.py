@@ -38,7 +38,8 @@ def _insert(memory: np.uint32, weight: np.float32, n: int, memories: U32, weight
             if weight <= weights[i]:
                 return n
             for j in range(i, n - 1):
-                memories[j], weights[j] = memories[j + 1], weights[j + 1]
+                memories[j] = memories[j + 1]
+                weights[j] = weights[j + 1]
             n -= 1
             break
     i = n
@@ -50,8 +51,10 @@ def _insert(memory: np.uint32, weight: np.float32, n: int, memories: U32, weight
         return n
     end = min(n, memories.shape[0] - 1)
     for j in range(end, i, -1):
-        memories[j], weights[j] = memories[j - 1], weights[j - 1]
-    memories[i], weights[i] = memory, weight
+        memories[j] = memories[j - 1]
+        weights[j] = weights[j - 1]
+    memories[i] = memory
+    weights[i] = weight
     return int(end + 1)
 
 
@@ -97,7 +100,8 @@ def links(
     shifts = np.empty(fresh, np.int32)
     ends = np.empty(fresh, np.int64)  # the first row of each new row's own memory
     sums = np.empty(_TILE + FOUR, np.int32)
-    likely, most = np.empty(_TILE, np.float32), np.empty(_TILE, np.float32)
+    likely = np.empty(_TILE, np.float32)
+    most = np.empty(_TILE, np.float32)
     least = np.float32(threshold)
     last = 0
     for i in range(fresh):
@@ -105,7 +109,10 @@ def links(
         out_counts[i] = 0
         decode_row(vectors, row, query)
         step, per_norm, per_loss, shift = encode_query(query, query_codes[i])
-        factors[i, 0], factors[i, 1], factors[i, 2], shifts[i] = step, per_norm, per_loss, shift
+        factors[i, 0] = step
+        factors[i, 1] = per_norm
+        factors[i, 2] = per_loss
+        shifts[i] = shift
         ends[i] = row
         while ends[i] > 0 and memory_of_row[ends[i] - 1] == memory_of_row[row]:
             ends[i] -= 1
@@ -162,17 +169,23 @@ def _bound_rows(coded: FourBits, rows: U32, query: I8, factors: F32, shift: np.i
     """
     codes, steps, norms, losses = coded
     n = rows.shape[0]
-    sums, own = np.empty(n + FOUR, np.int32), np.empty((3, n), np.float32)
-    likely, most = np.empty(n, np.float32), np.empty(n, np.float32)
+    sums = np.empty(n + FOUR, np.int32)
+    own = np.empty((3, n), np.float32)
+    likely = np.empty(n, np.float32)
+    most = np.empty(n, np.float32)
     for p in range(min(n, _AHEAD)):
         prefetch_row(codes, rows[p])
     for p in range(0, n, FOUR):
         for ahead in range(p + _AHEAD, min(n, p + _AHEAD + FOUR)):
             prefetch_row(codes, rows[ahead])
-        second, third, last = min(p + 1, n - 1), min(p + 2, n - 1), min(p + 3, n - 1)
+        second = min(p + 1, n - 1)
+        third = min(p + 2, n - 1)
+        last = min(p + 3, n - 1)
         four_sums(codes, rows[p], rows[second], rows[third], rows[last], query, sums, p)
     for p in range(n):
-        own[0, p], own[1, p], own[2, p] = steps[rows[p]], norms[rows[p]], losses[rows[p]]
+        own[0, p] = steps[rows[p]]
+        own[1, p] = norms[rows[p]]
+        own[2, p] = losses[rows[p]]
     asked = factors[0], factors[1], factors[2], shift
     bounds(sums, (own[0], own[1], own[2]), 0, n, asked, likely, most, 0)
     return most
@@ -205,9 +218,11 @@ def likely_links(
     """
     bits, row_factors = signs
     out_memories, out_weights, out_counts = out
-    width, words = vectors.shape[1], bits.shape[1]
+    width = vectors.shape[1]
+    words = bits.shape[1]
     fresh = end_new - first_new
-    query, turned = np.empty(width, np.float32), np.empty(width, np.float32)
+    query = np.empty(width, np.float32)
+    turned = np.empty(width, np.float32)
     query_codes = np.empty((fresh, width), np.int8)
     factors = np.empty((fresh, 3), np.float32)  # what `bounds` needs of a query
     shifts = np.empty(fresh, np.int32)
@@ -216,7 +231,8 @@ def likely_links(
     scales = np.empty(fresh, np.float32)  # of an estimate: what makes a similarity of it
     least = np.empty(fresh, np.float32)  # the estimate from which a pair is scored
     ends = np.empty(fresh, np.int64)  # the first row of each new row's own memory
-    estimates, near = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.uint32)
+    estimates = np.empty(_BLOCK, np.float32)
+    near = np.empty(_BLOCK, np.uint32)
     scratch = np.empty((TILE, words), np.uint64), np.empty(TILE, np.float32)
     last = 0
     for i in range(fresh):
@@ -224,7 +240,10 @@ def likely_links(
         out_counts[i] = 0
         decode_row(vectors, row, query)
         step, per_norm, per_loss, shift = encode_query(query, query_codes[i])
-        factors[i, 0], factors[i, 1], factors[i, 2], shifts[i] = step, per_norm, per_loss, shift
+        factors[i, 0] = step
+        factors[i, 1] = per_norm
+        factors[i, 2] = per_loss
+        shifts[i] = shift
         turn(query, turned)
         totals[i] = encode_levels(turned, planes[i])
         scales[i] = np.float32(scale_of(turned))
@@ -242,17 +261,34 @@ def likely_links(
             size = min(_BLOCK, ends[i] - first)
             if size <= 0:
                 continue
-            query_planes, total, n = planes[i], totals[i], 0
+            query_planes = planes[i]
+            total = totals[i]
+            n = 0
             for part in range(0, size, TILE):
                 if part + TILE <= size:
                     reached = level_estimates(
-                        *(bits, row_factors, first + part, query_planes, total),
-                        *(least[i], estimates, part),
+                        bits,
+                        row_factors,
+                        first + part,
+                        query_planes,
+                        total,
+                        least[i],
+                        estimates,
+                        part,
                     )
                 else:
                     reached = estimate_tile(
-                        *(signs, near[:0], first, part, size - part, query_planes, total),
-                        *(least[i], estimates, part, scratch),
+                        signs,
+                        near[:0],
+                        first,
+                        part,
+                        size - part,
+                        query_planes,
+                        total,
+                        least[i],
+                        estimates,
+                        part,
+                        scratch,
                     )
                 while reached != 0:
                     p = part + lowest(reached)

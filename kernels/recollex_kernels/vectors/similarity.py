@@ -28,7 +28,9 @@ from recollex_kernels.machine.jit import F32, U16
 from recollex_kernels.machine.vector_code import load, splat, tree
 
 _BUILD: Any = _cgutils  # its functions carry no types
-_I32, _I64, _FLOAT = ir.IntType(32), ir.IntType(64), ir.FloatType()
+_I32 = ir.IntType(32)
+_I64 = ir.IntType(64)
+_FLOAT = ir.FloatType()
 
 
 def _decode(context: Any, b: Any, bits: Any, n: int) -> Any:

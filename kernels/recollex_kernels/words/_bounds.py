@@ -17,9 +17,11 @@ def reached_by(values: U16, n: int, k: int) -> int:
     """
     end = (n + LANES - 1) & ~(LANES - 1)
     values[n:end] = 0
-    low, high = 0, 1 << 16
+    low = 0
+    high = 1 << 16
     while high - low > 1:
-        middle, count = (low + high) >> 1, 0
+        middle = (low + high) >> 1
+        count = 0
         for place in range(0, end, LANES):
             count += count_bits(reaching(values, place, np.uint16(middle)))
         if count >= k:
@@ -39,9 +41,11 @@ def reached_by_codes(codes: U8, first: int, end: int, k: int) -> int:
     Cost: (end - first) / 64 steps for each of 6 bits, of 8 where the greatest is below 4.
     """
     end = first + ((end - first) & ~(LANES - 1))
-    low, high = 0, 256
+    low = 0
+    high = 256
     while high - low > (4 if low > 0 else 1) and end - first >= k:
-        middle, count = (low + high) >> 1, 0
+        middle = (low + high) >> 1
+        count = 0
         for place in range(first, end, LANES):
             count += count_bits(reaching(codes, place, np.uint8(middle)))
         if count >= k:
@@ -59,7 +63,8 @@ def count_reaching(sums: U16 | U32, size: int, least: int) -> int:
 
     Cost: 0.02 ns a sum.
     """
-    count, limit = 0, sums.dtype.type(least)
+    count = 0
+    limit = sums.dtype.type(least)
     for place in range(0, size, LANES):
         count += count_bits(reaching(sums, place, limit))
     return count
@@ -86,13 +91,16 @@ def take_reaching(
 
     Cost: 0.02 ns a sum, 2 ns an appended one.
     """
-    limit, blocks, end = np.uint16(least), np.uint64(0), np.uint64(start)
+    limit = np.uint16(least)
+    blocks = np.uint64(0)
+    end = np.uint64(start)
     for place in range(0, size, LANES):  # without a branch: it would be mispredicted too often
         scratch_blocks[blocks] = place
         blocks += np.uint64(reaching(sums, place, limit) != 0)
     for block in scratch_blocks[: np.int64(blocks)]:
         held = int(block)
-        bits, place = reaching(sums, held, limit), first + held
+        bits = reaching(sums, held, limit)
+        place = first + held
         count = count_bits(bits)
         for i in range(4):  # most have no more; surplus entries are overwritten
             at = lowest(bits) & (LANES - 1)
@@ -111,10 +119,12 @@ def take_reaching(
 @kernel
 def keep_reaching(least: int, start: int, n: int, out: U32, out_sums: U16) -> int:
     """Drop those of [start, n) whose sum is below ``least``; return how many there are now."""
-    kept, limit = np.uint64(start), np.uint16(least)
+    kept = np.uint64(start)
+    limit = np.uint16(least)
     for i in range(start, n):
         held = out_sums[np.uint64(i)]
-        out[kept], out_sums[kept] = out[np.uint64(i)], held
+        out[kept] = out[np.uint64(i)]
+        out_sums[kept] = held
         kept += np.uint64(held >= limit)
     return int(np.int64(kept))
 

@@ -93,8 +93,10 @@ def _search_scores(
     p = stops[q, 0]
     for i in range(found.shape[0]):
         held = np.int64(found[i]) - first
-        slice_, d = held >> SLICE_BITS, np.uint16(held & (SLICE - 1))
-        p, end = max(p, stops[q, slice_]), stops[q, slice_ + 1]
+        slice_ = held >> SLICE_BITS
+        d = np.uint16(held & (SLICE - 1))
+        p = max(p, stops[q, slice_])
+        end = stops[q, slice_ + 1]
         while p + LANES <= end and documents[np.uint64(p + LANES - 1)] < d:
             p += LANES
         if p + LANES <= documents.shape[0]:
@@ -108,12 +110,14 @@ def _search_scores(
 @kernel
 def _sort(found: U32, first: int, bits: U32) -> None:
     """Sort them, each once, by marking them among the ``bits``, which are 0."""
-    low, high = np.uint32(0xFFFFFFFF), np.uint32(0)
+    low = np.uint32(0xFFFFFFFF)
+    high = np.uint32(0)
     for d in found:
         at = d - np.uint32(first)
         word = at >> np.uint32(5)
         bits[np.uint64(word)] |= np.uint32(1) << (at & np.uint32(31))
-        low, high = min(low, word), max(high, word)
+        low = min(low, word)
+        high = max(high, word)
     n = found.shape[0]
     if n <= _FEW:
         order = np.zeros(_FEW + LANES, np.uint32)
@@ -171,8 +175,10 @@ def score_found(
         out[:] = _UNSURE
         return
     documents, codes = postings_of(table, s)
-    columns, size = columns_of(table, s)[2], end - first
-    norms, counts = np.empty(found.shape[0], np.float32), np.empty(256, np.float32)
+    columns = columns_of(table, s)[2]
+    size = end - first
+    norms = np.empty(found.shape[0], np.float32)
+    counts = np.empty(256, np.float32)
     code_counts(limits_of(table, s), counts)
     for i in range(found.shape[0]):
         scratch_places[np.uint64(found[i] - np.uint32(first))] = i + 1
@@ -191,8 +197,17 @@ def score_found(
             _search_scores(documents, codes, stops, q, idf[q], counts, norms, first, found, out)
         else:
             _add_scores(
-                *(documents, codes, stops, q, idf[q], counts, norms),
-                *(scratch_bits, scratch_places, scratch_hits, out),
+                documents,
+                codes,
+                stops,
+                q,
+                idf[q],
+                counts,
+                norms,
+                scratch_bits,
+                scratch_places,
+                scratch_hits,
+                out,
             )
     for i in range(found.shape[0]):
         at = found[i] - np.uint32(first)

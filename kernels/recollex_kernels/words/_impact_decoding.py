@@ -19,8 +19,10 @@ def code_bounds(limits: U32, fixed: np.float32, per_word: np.float32, out: F32) 
 
     Shapes: limits uint32[4 * 256] from `impacts.grade_postings`; out float32[256].
     """
-    counts, shortest = limits[:256], limits[256:512]
-    fewest, longest = limits[512:768], limits[768:]
+    counts = limits[:256]
+    shortest = limits[256:512]
+    fewest = limits[512:768]
+    longest = limits[768:]
     several = np.int32(0)
     for code in range(256):
         f = np.float32(counts[code])
@@ -55,6 +57,7 @@ def code_values(limits: U32, fixed: np.float32, per_word: np.float32, out: F32) 
     So a sum that contains such a code can be recognised. Equation and shapes: as for `code_bounds`.
     """
     for code in range(256):
-        f, length = np.float32(limits[code]), np.float32(limits[256 + code])
+        f = np.float32(limits[code])
+        length = np.float32(limits[256 + code])
         one = (limits[code] == limits[512 + code]) & (limits[256 + code] == limits[768 + code])
         out[code] = f / (f + (fixed + per_word * length)) if one else _UNSURE

@@ -93,7 +93,9 @@ def _look_up_all(
     lists: _Lists, words: _Words, guess: int, start: int, n: int, out: U32, out_sums: U16
 ) -> int:
     """Add the words left out to those of [start, n); drop what cannot reach ``guess``."""
-    columns, first, size = lists[2], lists[3], lists[4]
+    columns = lists[2]
+    first = lists[3]
+    size = lists[4]
     added, _, columned, left_out = words
     rest = np.sum(left_out)
     for q in range(left_out.shape[0]):
@@ -143,31 +145,51 @@ def _search_few(
     _, allowed, every = admitted
     found, sums = out
     n, limit, apart = reached
-    n_terms, slices, start = added.shape[0], slices_in(size), n
-    rest, error, biggest = int(np.sum(left_out)), n_terms + 2, -1
+    n_terms = added.shape[0]
+    slices = slices_in(size)
+    start = n
+    rest = int(np.sum(left_out))
+    error = n_terms + 2
+    biggest = -1
     for q in range(n_terms):
-        begin, end = stops[q, 0], stops[q, -1]
+        begin = stops[q, 0]
+        end = stops[q, -1]
         if columned[q] < 0 and begin < end:
             if biggest < 0 and end - begin == longest:
                 biggest = q
                 continue
             for slice_ in range(slices):
-                b, e = stops[q, slice_], stops[q, slice_ + 1]
+                b = stops[q, slice_]
+                e = stops[q, slice_ + 1]
                 add(documents, codes, added[q], b, e, slice_ * SLICE, scratch_sums)
     least = max(1, guess - rest)
     if biggest >= 0:
         for slice_ in range(slices):
-            b, e, base = stops[biggest, slice_], stops[biggest, slice_ + 1], slice_ * SLICE
+            b = stops[biggest, slice_]
+            e = stops[biggest, slice_ + 1]
+            base = slice_ * SLICE
             n = probe(
-                *(documents, codes, added[biggest], b, e, first + base, base, least),
-                *(scratch_sums, n, found, sums),
+                documents,
+                codes,
+                added[biggest],
+                b,
+                e,
+                first + base,
+                base,
+                least,
+                scratch_sums,
+                n,
+                found,
+                sums,
             )
         for i in range(start, n):
             scratch_sums[np.uint64(found[i] - np.uint32(first))] = 0
     for q in range(n_terms):
         if columned[q] < 0 and q != biggest:
             for slice_ in range(slices):
-                b, e, base = stops[q, slice_], stops[q, slice_ + 1], slice_ * SLICE
+                b = stops[q, slice_]
+                e = stops[q, slice_ + 1]
+                base = slice_ * SLICE
                 n = gather(documents, b, e, first + base, base, least, scratch_sums, n, found, sums)
     reach = reached_by(sums, n, k)
     if reach > 0 and not every and not all_allowed(reach, start, n, found, sums, allowed):
@@ -209,13 +231,20 @@ def _search_windows(
     scratch_sums, scratch_blocks = scratch
     found, sums = out
     n, limit, apart = reached
-    n_terms, start, done = added.shape[0], n, False
-    rest, error = int(np.sum(left_out)), n_terms + 2
-    begins, ends = stops[:, 0], stops[:, -1]
+    n_terms = added.shape[0]
+    start = n
+    done = False
+    rest = int(np.sum(left_out))
+    error = n_terms + 2
+    begins = stops[:, 0]
+    ends = stops[:, -1]
     finish = max(first, min(first + size, end_document))
     sampled = size // _SHARE & ~(LANES - 1) if limit == 0 else 0
     while not done:
-        positions, low, n, last = begins.copy(), first, start, start
+        positions = begins.copy()
+        low = first
+        n = start
+        last = start
         while low < finish:
             high = min(finish, low + _WINDOW - (low - first) % _WINDOW)  # it ends where slices do
             if sampled > 0 and low == first:
@@ -225,8 +254,14 @@ def _search_windows(
             for q in range(n_terms):
                 if left_out[q] == 0:
                     positions[q] = add_below(
-                        *(documents, codes, added[q], positions[q], stops[q, slice_ + 1]),
-                        *(low - base, high - base, scratch_sums),
+                        documents,
+                        codes,
+                        added[q],
+                        positions[q],
+                        stops[q, slice_ + 1],
+                        low - base,
+                        high - base,
+                        scratch_sums,
                     )
             while rest > 0 and low == first:  # does it pay to leave them out?
                 best = -1
@@ -238,15 +273,28 @@ def _search_windows(
                     if hits * _HIT * size <= (ends[best] - begins[best]) * (high - low):
                         break
                 positions[best] = add_below(
-                    *(documents, codes, added[best], begins[best], stops[best, 1]),
-                    *(low - base, high - base, scratch_sums),
+                    documents,
+                    codes,
+                    added[best],
+                    begins[best],
+                    stops[best, 1],
+                    low - base,
+                    high - base,
+                    scratch_sums,
                 )
                 rest -= left_out[best]
                 left_out[best] = 0
             here = n
             n = take_reaching(
-                *(scratch_sums, high - low, max(1, guess - rest), low, allowed),
-                *(scratch_blocks, n, found, sums),
+                scratch_sums,
+                high - low,
+                max(1, guess - rest),
+                low,
+                allowed,
+                scratch_blocks,
+                n,
+                found,
+                sums,
             )
             if rest > 0:
                 n = _look_up_all(lists, words, guess, here, n, found, sums)
@@ -260,7 +308,9 @@ def _search_windows(
                 guess = max(limit, guess)
                 last = n = keep_reaching(guess, start, n, found, sums)
         limit = max(limit, int((reached_by(sums, n, k) - error) / apart))
-        done, guess, sampled = limit >= guess, limit, 0
+        done = limit >= guess
+        guess = limit
+        sampled = 0
     return n, limit
 
 
@@ -300,14 +350,18 @@ def search_segment(
     end_document, allowed, _ = admitted
     start, limit, apart = reached
     first, end = extent(table, s)
-    stops[:], columned[:] = 0, -1
+    stops[:] = 0
+    columned[:] = -1
     if not _any_allowed(allowed, first, min(end, end_document)):
         return reached
     documents, codes = postings_of(table, s)
     dense, greatest, columns = columns_of(table, s)
-    size, n_terms = end - first, terms.shape[0]
-    begins, ends = stops[:, 0], stops[:, -1]
-    most, added = np.empty(256, np.float32), np.empty((n_terms, 256), np.uint16)
+    size = end - first
+    n_terms = terms.shape[0]
+    begins = stops[:, 0]
+    ends = stops[:, -1]
+    most = np.empty(256, np.float32)
+    added = np.empty((n_terms, 256), np.uint16)
     apart = max(apart, code_bounds(limits_of(table, s), fixed, per_word, most))
     whole = np.float64(0)
     for q in range(n_terms):
@@ -337,8 +391,10 @@ def search_segment(
             code = reached_by_codes(codes, begins[q], min(ends[q], begins[q] + _SAMPLE), k + k // 8)
             guess = max(guess, int((np.int64(added[q, code]) - n_terms - 2) / apart))
     guess = max(limit, guess)
-    lists, words = (documents, codes, columns, first, size), (added, stops, columned, left_out)
-    n, done = start, False
+    lists = (documents, codes, columns, first, size)
+    words = (added, stops, columned, left_out)
+    n = start
+    done = False
     if (walked - longest) * _FEW < size and (guess > rest or rest == 0):
         n, limit, done = _search_few(
             lists,

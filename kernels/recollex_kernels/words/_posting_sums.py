@@ -42,7 +42,8 @@ def add_below(
 
     Document d of the slice has sums[d - first]; stop is at most `SLICE`.
     """
-    behind, beyond = p, np.uint16(stop)
+    behind = p
+    beyond = np.uint16(stop)
     if stop == SLICE:
         behind = end
     else:
@@ -89,13 +90,17 @@ def probe(
 
     Document d of the slice is first + d and has sums[base + d], which does not change.
     """
-    limit, to, start, zero = np.uint16(least), np.uint64(n), np.uint32(first), np.uint64(base)
+    limit = np.uint16(least)
+    to = np.uint64(n)
+    start = np.uint32(first)
+    zero = np.uint64(base)
     for block in range(begin, end, LANES):
         _ask_ahead(documents, codes, block)
         for p in range(block, min(end, block + LANES)):
             d = documents[np.uint64(p)]
             held = np.uint16(sums[zero + np.uint64(d)] + added[codes[np.uint64(p)]])
-            out[to], out_sums[to] = start + np.uint32(d), held
+            out[to] = start + np.uint32(d)
+            out_sums[to] = held
             to += np.uint64(held >= limit)
     return int(np.int64(to))
 
@@ -114,12 +119,16 @@ def gather(
     out_sums: U16,
 ) -> int:
     """As `probe`, of documents whose sums alone reach ``least``; their sums are 0 then."""
-    limit, to, start, zero = np.uint16(least), np.uint64(n), np.uint32(first), np.uint64(base)
+    limit = np.uint16(least)
+    to = np.uint64(n)
+    start = np.uint32(first)
+    zero = np.uint64(base)
     for p in range(begin, end):
         d = documents[np.uint64(p)]
         at = zero + np.uint64(d)
         held = sums[at]
         sums[at] = 0
-        out[to], out_sums[to] = start + np.uint32(d), held
+        out[to] = start + np.uint32(d)
+        out_sums[to] = held
         to += np.uint64(held >= limit)
     return int(np.int64(to))

@@ -24,7 +24,11 @@ first_row, forward_offsets, forward_terms (see `bm25.Forward`)."""
 Lists: TypeAlias = tuple[U32, U16, U16, U8, U32, U32, U32, U8, U8, int, int]
 """Of documents [first, end): starts, cuts, documents (see `postings.divide_postings`); codes,
 limits, dense (see `impacts.grade_postings`); dense_cuts; greatest, columns; first, end."""
-FIRST, END, TERMS, POSTINGS, DENSE_TERMS = 9, 10, 11, 12, 13
+FIRST = 9
+END = 10
+TERMS = 11
+POSTINGS = 12
+DENSE_TERMS = 13
 FIELDS = 14
 """Columns of the table: nine addresses, in the order of `Lists`, and these."""
 SLICE_BITS = 16
@@ -100,11 +104,13 @@ def list_of(table: I64, s: int, term: np.uint32) -> tuple[int, int]:
 
     The two are equal then.
     """
-    t, n = np.int64(term), table[s, TERMS]
+    t = np.int64(term)
+    n = table[s, TERMS]
     if t >= n:
         return 0, 0
     starts = _carray(_pointer(table[s, 0]), (n + 1,), np.uint32)
-    begin, end = np.int64(starts[np.uint64(t)]), np.int64(starts[np.uint64(t + 1)])
+    begin = np.int64(starts[np.uint64(t)])
+    end = np.int64(starts[np.uint64(t + 1)])
     return int(begin), int(end)
 
 

@@ -44,12 +44,14 @@ def drop_tied(
     """
     if n - start < max(CROWDED, 4 * k):
         return n
-    counts, room = np.empty(256, np.int64), np.empty(256, np.int64)
+    counts = np.empty(256, np.int64)
+    room = np.empty(256, np.int64)
     scores = np.empty(256, np.float32)
     for q in range(columned.shape[0]):
         if columned[q] < 0:
             continue
-        base, of_code = columned[q] * size - first, added[q]
+        base = columned[q] * size - first
+        of_code = added[q]
         counts[:] = 0
         for i in range(start, n):
             code = columns[np.uint64(base + np.int64(out[np.uint64(i)]))]
@@ -57,7 +59,9 @@ def drop_tied(
         for code in range(256):
             known = code > 0 and counts[code] > 0 and values[code] > 0
             scores[code] = idf[q] * values[code] if known else -np.float32(np.inf)
-        rest, least, before = scores.copy(), np.float32(0), 0
+        rest = scores.copy()
+        least = np.float32(0)
+        before = 0
         while before < k:  # what the k best of them score at least
             best = np.argmax(rest)
             least = rest[best]
@@ -69,10 +73,12 @@ def drop_tied(
             room[code] = n if scores[code] < 0 else k if scores[code] >= least else 0
         kept = np.uint64(start)
         for i in range(start, n):
-            d, held = out[np.uint64(i)], out_sums[np.uint64(i)]
+            d = out[np.uint64(i)]
+            held = out_sums[np.uint64(i)]
             code = columns[np.uint64(base + np.int64(d))]
             alone = int(code != 0) & int(held == of_code[code])
-            out[kept], out_sums[kept] = d, held
+            out[kept] = d
+            out_sums[kept] = held
             kept += np.uint64((alone ^ 1) | int(room[code] > 0))
             room[code] -= alone
         n = int(np.int64(kept))

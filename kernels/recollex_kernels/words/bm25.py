@@ -55,13 +55,15 @@ def best_rows(forward: Forward, memories: U32, weights: Weights, end_memory: int
     counts = np.zeros(terms.shape[0], np.float32)
     for i in range(memories.shape[0]):
         m = np.int64(memories[i])
-        first, end = np.int64(first_row[m]), np.int64(first_row[m + 1])
+        first = np.int64(first_row[m])
+        end = np.int64(first_row[m + 1])
         out[i] = np.uint32(first)
         if end - first == 1:
             continue
         most = np.float32(-1)
         for row in range(first, end):
-            start, stop = np.int64(forward_offsets[row]), np.int64(forward_offsets[row + 1])
+            start = np.int64(forward_offsets[row])
+            stop = np.int64(forward_offsets[row + 1])
             counts[:] = 0
             for p in range(start, stop):
                 for q in range(terms.shape[0]):
@@ -89,11 +91,14 @@ def scores_of(documents: U32, forward: Forward, weights: Weights, out: F32) -> N
     """
     lengths, first_row, forward_offsets, forward_terms = forward
     terms, idf, fixed, per_word = weights
-    n, n_terms = documents.shape[0], terms.shape[0]
-    asked, counts = np.zeros(_TABLE, np.uint8), np.zeros(n_terms, np.int64)
+    n = documents.shape[0]
+    n_terms = terms.shape[0]
+    asked = np.zeros(_TABLE, np.uint8)
+    counts = np.zeros(n_terms, np.int64)
     for term in terms:
         asked[term & np.uint32(_TABLE - 1)] = 1
-    begins, ends = np.empty(n, np.int64), np.empty(n, np.int64)
+    begins = np.empty(n, np.int64)
+    ends = np.empty(n, np.int64)
     for i in range(n):  # loads that wait for memory together
         begins[i] = np.int64(forward_offsets[first_row[documents[i]]])
         ends[i] = np.int64(forward_offsets[first_row[documents[i] + np.uint32(1)]])
@@ -104,7 +109,8 @@ def scores_of(documents: U32, forward: Forward, weights: Weights, out: F32) -> N
         if i < _AHEAD:
             continue
         at = i - _AHEAD
-        own, held = forward_terms[begins[at] : ends[at]], False
+        own = forward_terms[begins[at] : ends[at]]
+        held = False
         for j in range(own.shape[0]):
             word = own[np.uint64(j)]
             if asked[np.uint64(word & np.uint32(_TABLE - 1))] != 0:

@@ -13,7 +13,9 @@ from recollex_kernels.words._impact_decoding import DENSE
 
 _EXACT = 256  # lengths below have a class each, above 16 an octave
 _LENGTHS = _EXACT + 24 * 16
-_COUNTS, _WIDE = 16, 12  # counts from 12 on share classes
+# counts from 12 on share classes
+_COUNTS = 16
+_WIDE = 12
 _FIRST_COUNTS = np.array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 32, 64, 256], np.int64)
 
 
@@ -59,7 +61,8 @@ def grade_postings(
     """
     size = end - first
     total = 0.0
-    classes, rank = np.empty(size, np.uint16), np.empty(256, np.uint8)
+    classes = np.empty(size, np.uint16)
+    rank = np.empty(256, np.uint8)
     for d in range(size):
         total += lengths[d]
         classes[d] = _length_class(int(lengths[d]))
@@ -69,10 +72,15 @@ def grade_postings(
     # of each cell the greatest count, the least length, the least count, the greatest length
     cells = np.zeros((_COUNTS, _LENGTHS, 4), np.uint32)
     for p in range(documents.shape[0]):
-        at, f = np.int64(documents[p]) - first, np.uint32(counts[p])
-        cell, length = cells[rank[f], classes[at]], lengths[at]
+        at = np.int64(documents[p]) - first
+        f = np.uint32(counts[p])
+        cell = cells[rank[f], classes[at]]
+        length = lengths[at]
         if cell[0] == 0:
-            cell[0], cell[1], cell[2], cell[3] = f, length, f, length
+            cell[0] = f
+            cell[1] = length
+            cell[2] = f
+            cell[3] = length
         elif rank[f] >= _WIDE or classes[at] >= _EXACT:
             cell[0], cell[1] = max(cell[0], f), min(cell[1], length)
             cell[2], cell[3] = min(cell[2], f), max(cell[3], length)
@@ -94,7 +102,9 @@ def grade_postings(
 def _grade(cells: U32, fixed: float, per_word: float) -> tuple[U8, U32]:
     """Return the code of every cell that is met, and the limits of the codes."""
     group = np.zeros((_COUNTS, _LENGTHS), np.int64)
-    groups, apart = 256, 0.0  # how far what a group adds lies apart, as a share
+    # how far what a group adds lies apart, as a share
+    groups = 256
+    apart = 0.0
     value = np.zeros(_COUNTS * _LENGTHS, np.float64)
     while groups > 255:
         groups = 0
@@ -114,7 +124,8 @@ def _grade(cells: U32, fixed: float, per_word: float) -> tuple[U8, U32]:
     code = np.empty(groups, np.uint8)
     for i in range(groups):
         code[order[i]] = i + 1
-    graded, limits = np.zeros((_COUNTS, _LENGTHS), np.uint8), np.zeros((4, 256), np.uint32)
+    graded = np.zeros((_COUNTS, _LENGTHS), np.uint8)
+    limits = np.zeros((4, 256), np.uint32)
     for count in range(1, _COUNTS):
         for number in range(_LENGTHS):
             cell = cells[count, number]

@@ -61,12 +61,16 @@ def search_weighed(
     """
     lengths, (end_document, allowed, _) = forward[0], admitted
     out_tail[:] = 0
-    reached, end, segments = (0, 0, 1.0), 0, table.shape[0]
+    reached = (0, 0, 1.0)
+    end = 0
+    segments = table.shape[0]
     if segments > 0:
         end = extent(table, segments - 1)[1]
-    found, scores = scratch[4], scratch[6].view(np.float32)
+    found = scratch[4]
+    scores = scratch[6].view(np.float32)
     if k > 0 and weights[0].shape[0] > 0:
-        slices, n_terms = 0, weights[0].shape[0]
+        slices = 0
+        n_terms = weights[0].shape[0]
         for s in range(segments):
             slices = max(slices, slices_of(table, s))
         stops = np.empty((segments, n_terms, slices + 1), np.int64)
@@ -74,8 +78,15 @@ def search_weighed(
         sums = scratch[5].view(np.uint16)
         for s in range(segments):
             reached = search_segment(
-                *(table, s, weights, admitted, k, reached),
-                *((scratch[0].view(np.uint16), scratch[2]), stops[s], columned[s]),
+                table,
+                s,
+                weights,
+                admitted,
+                k,
+                reached,
+                (scratch[0].view(np.uint16), scratch[2]),
+                stops[s],
+                columned[s],
                 (found, sums),
             )
         n = keep_reaching(reached[1], 0, reached[0], found, sums)
@@ -85,7 +96,13 @@ def search_weighed(
             while last < n and found[last] < extent(table, s)[1]:
                 last += 1
             score_found(
-                *(table, s, weights, stops[s], columned[s], lengths, found[start:last]),
+                table,
+                s,
+                weights,
+                stops[s],
+                columned[s],
+                lengths,
+                found[start:last],
                 (scratch[0].view(np.uint16), scratch[1], scratch[3]),
                 scores[start:last],
             )
@@ -106,18 +123,21 @@ def _reaching(
 
     tail: scores of documents from ``first`` on.
     """
-    bits, whole = tail.view(np.uint32), tail.shape[0] & ~(LANES - 1)
+    bits = tail.view(np.uint32)
+    whole = tail.shape[0] & ~(LANES - 1)
     limit = max(np.float32(least).view(np.uint32), np.uint32(1))  # from 0 on, bits are in order
     for start in range(0, whole, LANES):
         held = reaching(bits, start, limit)
         while held != 0:
             d = start + lowest(held)
             held &= held - np.uint64(1)
-            found[n], scores[n] = first + d, tail[d]
+            found[n] = first + d
+            scores[n] = tail[d]
             n += int(allowed[first + d])
     for d in range(whole, tail.shape[0]):
         if bits[d] >= limit and allowed[first + d] == 1:
-            found[n], scores[n] = first + d, tail[d]
+            found[n] = first + d
+            scores[n] = tail[d]
             n += 1
     return n
 
@@ -150,8 +170,10 @@ def search_words(
     out_memories and out_rows [k] for the best k, one array if each memory has one passage;
     out_scores [k + n], theirs, then `search_weighed`'s ``out_tail``; out_terms and out_idf [Q].
     """
-    chains, forward = chains_of(texts), forward_of(texts)
-    k, end_document = out_memories.shape[0], allowed.shape[0]
+    chains = chains_of(texts)
+    forward = forward_of(texts)
+    k = out_memories.shape[0]
+    end_document = allowed.shape[0]
     known, most, unmet = word_weights(
         table,
         chains[0],
@@ -186,7 +208,8 @@ def _settle(found: U32, scores: F32, forward: Forward, weights: Weights) -> None
     for i in range(found.shape[0]):
         count += int(scores[i] < 0)
     if count > 0:
-        unsure, true = np.empty(count, np.int64), np.empty(count, np.float32)
+        unsure = np.empty(count, np.int64)
+        true = np.empty(count, np.float32)
         at = 0
         for i in range(found.shape[0]):
             if scores[i] < 0:
@@ -209,9 +232,12 @@ def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
     size = int(max(0, min(k, n)))
     if size == 0:
         return 0
-    bits, best = scores.view(np.uint32), out_scores.view(np.uint32)  # of positive numbers, in order
+    # of positive numbers, in order
+    bits = scores.view(np.uint32)
+    best = out_scores.view(np.uint32)
     if n > _FEW:
-        least, kept = np.float32(kth_greatest(scores, size)).view(np.uint32), np.uint64(0)
+        least = np.float32(kth_greatest(scores, size)).view(np.uint32)
+        kept = np.uint64(0)
         ties = size
         for i in range(n):
             ties -= int(bits[i] > least)
@@ -219,18 +245,21 @@ def _best(found: U32, scores: F32, k: int, out: U32, out_scores: F32) -> int:
             held = bits[i]
             tied = int(held == least) & int(ties > 0)
             ties -= tied
-            found[kept], bits[kept] = found[i], held
+            found[kept] = found[i]
+            bits[kept] = held
             kept += np.uint64(int(held > least) | tied)
         n = np.int64(kept)
     if n <= _FEW:
-        order, before = np.zeros(_FEW + LANES, np.uint32), np.zeros(_FEW, np.uint8)
+        order = np.zeros(_FEW + LANES, np.uint32)
+        before = np.zeros(_FEW, np.uint8)
         order[:n] = bits[:n]
         for i in range(n):
             above = count_reaching(order, n, order[i] + np.uint32(1))
             place = above + np.int64(before[above])  # equal ones came earlier
             before[above] += np.uint8(1)
             if place < size:
-                out[place], best[place] = found[i], order[i]
+                out[place] = found[i]
+                best[place] = order[i]
     else:
         keys = np.empty(n, np.int64)
         for i in range(n):

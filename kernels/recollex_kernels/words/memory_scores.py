@@ -50,7 +50,8 @@ def _sum_lists(
     dense, _, columns = columns_of(table, s)
     values = np.empty(256, np.float32)
     code_values(limits_of(table, s), fixed, per_word, values)
-    size, end_document = end - first, bits[0].shape[0] << 6
+    size = end - first
+    end_document = bits[0].shape[0] << 6
     low = np.searchsorted(chosen, np.searchsorted(memories, first))
     high = np.searchsorted(chosen, np.searchsorted(memories, end))
     for q in range(terms.shape[0]):
@@ -67,8 +68,10 @@ def _sum_lists(
             continue
         for slice_ in range(slices):
             base = np.uint64(first + slice_ * SLICE)
-            b, e = stops[0, slice_], stops[0, slice_ + 1]
-            held, own = documents[b:e], codes[b:e]
+            b = stops[0, slice_]
+            e = stops[0, slice_ + 1]
+            held = documents[b:e]
+            own = codes[b:e]
             for p in range(held.shape[0]):
                 d = base + np.uint64(held[p])
                 if (bits[0][d >> np.uint64(6)] >> (d & np.uint64(63))) & np.uint64(1):
@@ -111,10 +114,13 @@ def scores_among(
     table, tail, lengths, forward_offsets, forward_terms, k_fixed, k_per_word, terms, idf = asked
     forward = lengths, first_row, forward_offsets, forward_terms
     weights = terms, idf, np.float32(k_fixed), np.float32(k_per_word)
-    n, end = chosen.shape[0], 0
+    n = chosen.shape[0]
+    end = 0
     if table.shape[0] > 0:
         end = extent(table, table.shape[0] - 1)[1]
-    scores, unsure, count = np.empty(n, np.float32), np.empty(n, np.int64), 0
+    scores = np.empty(n, np.float32)
+    unsure = np.empty(n, np.int64)
+    count = 0
     listed = 0
     while listed < n and memories[chosen[listed]] < end:
         listed += 1

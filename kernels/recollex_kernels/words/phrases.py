@@ -29,8 +29,10 @@ def documents_holding(
     Cost: O(postings of the terms), 1 ns each, and the words of the documents with all terms of a
     phrase, and of those that no segment covers. A phrase of one term needs no words of the former.
     """
-    forward, first = forward_of(texts), np.int64(0)
-    found, counts = np.empty(0, np.uint32), np.empty(0, np.int64)
+    forward = forward_of(texts)
+    first = np.int64(0)
+    found = np.empty(0, np.uint32)
+    counts = np.empty(0, np.int64)
     for end in ends:
         holding = _holding(table, forward, phrases[first:end], end_document, allowed)
         found, counts = _counted(found, counts, holding)
@@ -41,7 +43,9 @@ def documents_holding(
 @kernel
 def _holding(table: I64, forward: Forward, phrase: U32, end_document: int, allowed: U8) -> U32:
     """Return the allowed documents that hold one phrase, ascending."""
-    terms, found, end = phrase[phrase != STOP], np.empty(0, np.uint32), 0
+    terms = phrase[phrase != STOP]
+    found = np.empty(0, np.uint32)
+    end = 0
     for s in range(table.shape[0]):
         first, last = extent(table, s)
         end = min(last, end_document)
@@ -63,14 +67,18 @@ def _counted(found: U32, counts: I64, more: U32) -> tuple[U32, I64]:
     """Return the union of two ascending lists, and the counts plus 1 for each of ``more``."""
     union = np.empty(found.shape[0] + more.shape[0], np.uint32)
     sums = np.empty(union.shape[0], np.int64)
-    n, i, j = 0, 0, 0
+    n = 0
+    i = 0
+    j = 0
     while i < found.shape[0] or j < more.shape[0]:
         both = i < found.shape[0] and j < more.shape[0] and found[i] == more[j]
         if both or j == more.shape[0] or (i < found.shape[0] and found[i] < more[j]):
             union[n], sums[n] = found[i], counts[i] + int(both)
-            i, j = i + 1, j + int(both)
+            i = i + 1
+            j = j + int(both)
         else:
-            union[n], sums[n] = more[j], 1
+            union[n] = more[j]
+            sums[n] = 1
             j += 1
         n += 1
     return union[:n], sums[:n]
@@ -99,7 +107,8 @@ def _keep_allowed(documents: U32, allowed: U8) -> int:
 def _keep_holding(documents: U32, allowed: U8, forward: Forward, phrase: U32) -> int:
     """Move the allowed documents that hold the phrase to the front, in order; return how many."""
     _, first_row, offsets, words = forward
-    kept, count = _keep_allowed(documents, allowed), 0
+    kept = _keep_allowed(documents, allowed)
+    count = 0
     for i in range(kept):  # they lie anywhere: the waits for memory overlap
         prefetch(offsets, int(first_row[documents[i]]))
     for i in range(kept):

@@ -103,9 +103,11 @@ def divide_postings(
     cuts = slices_in(end - first) - 1
     vocabulary = starts.shape[0] - 1
     near = np.zeros(vocabulary * cuts, np.uint16)
-    far, at = np.zeros(dense.shape[0] * cuts, np.uint32), 0
+    far = np.zeros(dense.shape[0] * cuts, np.uint32)
+    at = 0
     for t in range(vocabulary):
-        p, has_column = starts[t], at < dense.shape[0] and dense[at] == t
+        p = starts[t]
+        has_column = at < dense.shape[0] and dense[at] == t
         for slice_ in range(cuts):
             p = position_of(documents, p, starts[t + 1], first + SLICE * (slice_ + 1))
             if has_column:
@@ -130,12 +132,14 @@ def documents_of_all(table: I64, s: int, terms: U32, end_document: int) -> U32:
     Cost: O(postings of the terms), 1 ns each.
     """
     documents, (first, _), slices = postings_of(table, s)[0], extent(table, s), slices_of(table, s)
-    stops, rarest = np.empty((terms.shape[0], slices + 1), np.int64), 0
+    stops = np.empty((terms.shape[0], slices + 1), np.int64)
+    rarest = 0
     for q in range(terms.shape[0]):
         set_stops(table, s, terms[q], end_document, q, stops)
         if stops[q, slices] - stops[q, 0] < stops[rarest, slices] - stops[rarest, 0]:
             rarest = q
-    found, count = np.empty(stops[rarest, slices] - stops[rarest, 0], np.uint32), 0
+    found = np.empty(stops[rarest, slices] - stops[rarest, 0], np.uint32)
+    count = 0
     for slice_ in range(slices):
         n = count
         for p in range(stops[rarest, slice_], stops[rarest, slice_ + 1]):
@@ -144,7 +148,9 @@ def documents_of_all(table: I64, s: int, terms: U32, end_document: int) -> U32:
         for q in range(terms.shape[0]):
             if q == rarest:
                 continue
-            at, end, kept = stops[q, slice_], stops[q, slice_ + 1], count
+            at = stops[q, slice_]
+            end = stops[q, slice_ + 1]
+            kept = count
             for i in range(count, n):
                 while at < end and documents[at] < found[i]:
                     at += 1

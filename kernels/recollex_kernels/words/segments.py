@@ -16,7 +16,9 @@ def table(segments: Sequence[Lists]) -> I64:
     rows = np.zeros((len(segments), FIELDS), np.int64)
     for row, lists in zip(rows, segments, strict=True):
         arrays, (first, end) = lists[:-2], lists[-2:]
-        starts, documents, dense = lists[0], lists[2], lists[5]
+        starts = lists[0]
+        documents = lists[2]
+        dense = lists[5]
         row[:FIRST] = [array.ctypes.data for array in arrays]
         row[FIRST:] = first, end, len(starts) - 1, len(documents), len(dense)
     return rows

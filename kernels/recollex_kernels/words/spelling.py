@@ -19,9 +19,12 @@ import numpy as np
 from recollex_kernels.machine.bit_masks import count_bits
 from recollex_kernels.machine.jit import F32, I64, U8, U32, U64, kernel
 
-SHORTEST, LONGEST = 4, 40
+SHORTEST = 4
+LONGEST = 40
 """Letters of the words that are compared."""
-_BEGIN, _END = np.uint64(1), np.uint64(2)  # no letters
+# no letters
+_BEGIN = np.uint64(1)
+_END = np.uint64(2)
 _PLACES = np.uint64(58)
 _BITS = np.uint64((1 << 58) - 1)
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash
@@ -35,8 +38,11 @@ def trigrams(text: U8, first: int, end: int, out: U64) -> int:
 
     Shapes: text uint8[]; out uint64[>= LONGEST], three code points of 21 bits each.
     """
-    letters, n, i = 0, 0, first
-    before, last = np.uint64(0), _BEGIN
+    letters = 0
+    n = 0
+    i = first
+    before = np.uint64(0)
+    last = _BEGIN
     while True:
         letter = _END
         if i < end:
@@ -59,7 +65,8 @@ def trigrams(text: U8, first: int, end: int, out: U64) -> int:
                 n += 1
         if letter == _END:
             return n if letters >= SHORTEST else 0
-        before, last = last, letter
+        before = last
+        last = letter
 
 
 @kernel
@@ -104,12 +111,15 @@ def spelled_like(
 
     Cost: 1 ns for each term, and 100 ns for each that its mark does not exclude.
     """
-    own, other = np.empty(LONGEST, np.uint64), np.empty(LONGEST, np.uint64)
+    own = np.empty(LONGEST, np.uint64)
+    other = np.empty(LONGEST, np.uint64)
     a = trigrams(word, 0, word.shape[0], own)
     if a == 0:
         return 0
     bits = _mark(own, a) & _BITS
-    hidden, found = a - count_bits(bits), 0  # trigrams that share a bit with another
+    # trigrams that share a bit with another
+    hidden = a - count_bits(bits)
+    found = 0
     for term in range(of_terms.shape[0]):
         b = int(of_terms[term] >> _PLACES)
         if b == 0 or 2.0 * (count_bits(of_terms[term] & bits) + hidden) / (a + b) < least:
@@ -122,6 +132,7 @@ def spelled_like(
             for k in range(a):
                 common += int(other[j] == own[k])
         if 2.0 * common / (a + b) >= least:
-            out_terms[found], out_likeness[found] = term, 2.0 * common / (a + b)
+            out_terms[found] = term
+            out_likeness[found] = 2.0 * common / (a + b)
             found += 1
     return found

@@ -45,7 +45,8 @@ def extend_chains(
     Cost: O(tokens). P must be at least ``size`` plus a block for each token.
     """
     for document in range(first_document, end_document):
-        first, end = term_offset[first_row[document]], term_offset[first_row[document + 1]]
+        first = term_offset[first_row[document]]
+        end = term_offset[first_row[document + 1]]
         for i in range(np.int64(first), np.int64(end)):
             t = terms[i]
             if t == STOP:
@@ -80,7 +81,8 @@ def publish_chains(
 
     Shapes: as for `extend_chains`. Cost: O(tokens).
     """
-    first, end = term_offset[first_row[first_document]], term_offset[first_row[end_document]]
+    first = term_offset[first_row[first_document]]
+    end = term_offset[first_row[end_document]]
     for i in range(np.int64(first), np.int64(end)):
         t = terms[i]
         if t != STOP:

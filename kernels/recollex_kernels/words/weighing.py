@@ -92,7 +92,8 @@ def admitted_frequency(table: I64, s: int, terms: U32, end_document: int, allowe
 @kernel
 def _both(codes: U8, mask: U8) -> int:
     """Return at how many places neither is 0, 64 at a time."""
-    size, count = codes.shape[0], 0
+    size = codes.shape[0]
+    count = 0
     whole = size // TILE * TILE
     for d in range(0, whole, TILE):
         count += count_bits(marked(codes, d) & marked(mask, d))
@@ -186,7 +187,9 @@ def word_weights(
     """
     terms, caps, shares = words
     frequency = _frequencies(table, head, chain_postings, terms, end_document, allowed, population)
-    n, most, unmet = 0, 0.0, 0.0
+    n = 0
+    most = 0.0
+    unmet = 0.0
     said = terms.shape[0] - shares.shape[0]
     for q in range(terms.shape[0]):
         df = np.float64(frequency[q])
@@ -200,6 +203,7 @@ def word_weights(
             if frequency[q] == 0:
                 unmet += idf
         if terms[q] != NONE:
-            out_terms[n], out_idf[n] = terms[q], idf
+            out_terms[n] = terms[q]
+            out_idf[n] = idf
             n += 1
     return n, most, unmet / most

@@ -45,7 +45,8 @@ def demo(arguments: Arguments) -> int:
         seconds = time.perf_counter() - started
         said = partial(print, file=sys.stderr) if arguments.json else print
         people = sorted({turn["speaker"] for turn in talk})
-        first, last = talk[0]["at"].date(), talk[-1]["at"].date()
+        first = talk[0]["at"].date()
+        last = talk[-1]["at"].date()
         said(
             f"{arguments.agent} heard {counted(len(talk), 'turn')} of {', '.join(people)}\n"
             f"from {first} to {last}, and stored them in {seconds:.2f} s.\n"

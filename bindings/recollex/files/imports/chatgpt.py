@@ -56,8 +56,10 @@ def _turns(
         if not message:
             continue  # the root of the tree
         last = reading.time(message.get("create_time")) or last
-        author, metadata = as_dict(message.get("author")), as_dict(message.get("metadata"))
-        role, text = author.get("role"), _text(as_dict(message.get("content")), reading)
+        author = as_dict(message.get("author"))
+        metadata = as_dict(message.get("metadata"))
+        role = author.get("role")
+        text = _text(as_dict(message.get("content")), reading)
         if metadata.get(_HIDDEN):
             reading.skip("hidden message")
         elif role not in _ROLES:

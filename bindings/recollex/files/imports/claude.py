@@ -90,7 +90,8 @@ def _turns(conversation: Object, reading: Reading) -> Iterator[Object]:
 def _said(message: Object, reading: Reading) -> tuple[str, list[Object]]:
     """Return the text of a message and the calls of tools in it; count what is neither."""
     reading.skip("attachment", len(as_list(message.get("attachments"))))
-    lines, calls = [], []
+    lines = []
+    calls = []
     for part in map(as_dict, as_list(message.get("content"))):
         kind = part.get("type")
         if kind == "text":

@@ -34,7 +34,8 @@ def text_of_html(page: str) -> str:
 
 def _words(page: str) -> Iterator[str]:
     """Yield the words between tags, and a line feed for each block."""
-    hidden, after = 0, 0
+    hidden = 0
+    after = 0
     for mark in _MARK.finditer(page):
         if not hidden:
             yield _said(page[after : mark.start()])

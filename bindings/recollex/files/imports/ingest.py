@@ -167,7 +167,8 @@ def store_source(
         done.stored = versions_of(agent.stats()) - before
         if facts:
             done.facts = _draw_facts(agent, list(talks))
-    done.left_out, done.untimed = source.reading.left_out, source.reading.untimed
+    done.left_out = source.reading.left_out
+    done.untimed = source.reading.untimed
     done.columns = source.reading.columns
     return done
 
@@ -214,7 +215,8 @@ def store_episodes(
                 try:
                     agent.engine.writable().transact(operations, [note] * len(operations))
                 except InputError as error:
-                    first, last = done.read + 1, done.read + len(group)
+                    first = done.read + 1
+                    last = done.read + len(group)
                     raise InputError(f"entries {first:,} to {last:,}: {error}") from error
             done.read += len(group)
             if progress is not None:
@@ -222,8 +224,10 @@ def store_episodes(
     if before is not None:
         after = agent.stats()
         done.stored = versions_of(after) - versions_of(before)
-        done.facts, done.events = after.facts - before.facts, after.events - before.events
-    done.left_out, done.untimed = source.reading.left_out, source.reading.untimed
+        done.facts = after.facts - before.facts
+        done.events = after.events - before.events
+    done.left_out = source.reading.left_out
+    done.untimed = source.reading.untimed
     done.columns = source.reading.columns
     return done
 

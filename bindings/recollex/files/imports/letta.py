@@ -96,7 +96,8 @@ def _passages(passages: list[Any], name: str | None, reading: Reading) -> Iterat
 
 
 def _turn(message: dict[str, Any], place: int, name: str, reading: Reading) -> Iterator[Object]:
-    role, at = message.get("role"), reading.time(message.get("created_at"))
+    role = message.get("role")
+    at = reading.time(message.get("created_at"))
     content = message.get("content") or message.get("text")
     text = reading.content(content)
     calls = [as_dict(each) for each in as_list(message.get("tool_calls"))]

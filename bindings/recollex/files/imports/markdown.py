@@ -50,8 +50,15 @@ _FRONT_DEPTH = 100
 """Levels of brackets in it: the scanner looks at all of them for each token."""
 _TIMES = ("event_at", "at", "date", "created", "created_at", "updated", "updated_at")
 _FIELDS = (
-    *("context", "document_id", "network", "speaker", "role", "valid_until", "recorded_at"),
-    *("source", "trust"),
+    "context",
+    "document_id",
+    "network",
+    "speaker",
+    "role",
+    "valid_until",
+    "recorded_at",
+    "source",
+    "trust",
 )
 """Fields of a memory that the front matter of an exported file has, besides tags and entities."""
 
@@ -148,7 +155,8 @@ def _parts(blocks: list[str]) -> Iterator[str]:
     for block in blocks:
         if part and size + len(block) > _LONG:
             yield "\n\n".join(part)
-            part, size = [], 0
+            part = []
+            size = 0
         part.append(block)
         size += len(block)
     if part:

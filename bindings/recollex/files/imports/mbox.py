@@ -87,7 +87,8 @@ def _turn(written: bytes, thread: str, reading: Reading) -> Iterator[Object]:
         to = [str(each) for name in ("To", "Cc") for each in mail.get_all(name, [])]
         subject = " ".join(str(mail.get("Subject") or "").split())
         files = [str(part.get_filename() or part.get_content_type()) for part in _files(mail)]
-        id, at = _bare(mail.get("Message-ID")), _time(mail, reading)
+        id = _bare(mail.get("Message-ID"))
+        at = _time(mail, reading)
     except _BROKEN:
         reading.skip("mail that cannot be parsed")
         return

@@ -35,12 +35,15 @@ def read_period(written: str, zone: tzinfo = UTC) -> tuple[int, int, str]:
     try:
         start = datetime(year or 1, month or 1, day or 1, tzinfo=zone)
         if month is None:
-            end, precision = start.replace(year=start.year + 1), "year"
+            end = start.replace(year=start.year + 1)
+            precision = "year"
         elif day is None:
             following = start.year + month // 12, month % 12 + 1
-            end, precision = start.replace(year=following[0], month=following[1]), "month"
+            end = start.replace(year=following[0], month=following[1])
+            precision = "month"
         else:
-            end, precision = start + timedelta(days=1), "day"
+            end = start + timedelta(days=1)
+            precision = "day"
     except (ValueError, OverflowError):
         raise InputError(f"{written!r} is no date") from None
     return to_micros(start, "time"), to_micros(end, "time"), precision

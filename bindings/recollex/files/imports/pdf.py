@@ -51,7 +51,8 @@ def _pages(path: Path, name: str, reading: Reading) -> Iterator[Object]:
         document = PdfReader(path)
         if document.is_encrypted and not document.decrypt(""):
             raise InputError(f"{name} is encrypted: save it without a password")
-        pages, about = list(document.pages), document.metadata
+        pages = list(document.pages)
+        about = document.metadata
     except DependencyError as error:
         raise InputError(f"{name} is encrypted: pip install 'recollex[crypto]'") from error
     except (PyPdfError, ValueError, KeyError, TypeError, RecursionError) as error:

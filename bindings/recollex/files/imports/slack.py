@@ -90,7 +90,8 @@ def _turn(
     message: Object, channel: str, people: dict[str, str], shown: dict[str, str], reading: Reading
 ) -> Object | None:
     """Return a message as a turn without its document; None, and count it, if it is none."""
-    subtype, at = message.get("subtype"), str(message.get("ts") or "")
+    subtype = message.get("subtype")
+    at = str(message.get("ts") or "")
     if message.get("type", "message") != "message" or subtype not in _SAID:
         reading.skip(f"event of a channel: {subtype or message.get('type')}")
         return None

@@ -83,11 +83,13 @@ def read(content: Any, reading: Reading, zone: tzinfo) -> Iterator[list[Operatio
 def _episode(each: Object, place: int, reading: Reading, zone: tzinfo) -> Retain | None:
     """Return the operation of an episode; None, and count it, if it has no text."""
     document = next((str(each[name]) for name in _DOCUMENTS if each.get(name)), reading.document)
-    text, spoken = str(each.get("content") or "").strip(), {}
+    text = str(each.get("content") or "").strip()
+    spoken = {}
     if each.get("source") == "message":
         spoken = _sender(each)
         if not spoken and (found := _SPOKEN.fullmatch(text)):
-            spoken, text = _spoken_by(found[1].strip(), found[2]), found[3].strip()
+            spoken = _spoken_by(found[1].strip(), found[2])
+            text = found[3].strip()
     metadata = as_dict(each.get("metadata")) | as_dict(each.get("episode_metadata"))
     kept = {
         "id": str(each.get("uuid") or f"{document}/{place}"),
@@ -99,14 +101,16 @@ def _episode(each: Object, place: int, reading: Reading, zone: tzinfo) -> Retain
         **spoken,
     }
     for turn in reading.checked(kept, "episode"):
-        document, context = turn.pop("document_id"), turn.pop("context", None)
+        document = turn.pop("document_id")
+        context = turn.pop("context", None)
         return Retain(read_turn(turn, place, document, context))
     return None
 
 
 def _sender(each: Object) -> Object:
     """Return the speaker and the role that Zep gives an episode, if it does."""
-    role, name = each.get("role"), each.get("role_name")
+    role = each.get("role")
+    name = each.get("role_name")
     if "role_type" in each:  # before version 4, role was the name
         role, name = each["role_type"], role
     return _spoken_by(str(name or ""), str(role or ""))

@@ -16,8 +16,22 @@ P = ParamSpec("P")
 
 NOTHING = "Nothing was found."
 _SHOWN = (
-    *("id", "text", "event_at", "recorded_at", "network", "context", "document_id", "speaker"),
-    *("source", "trust", "entities", "tags", "metadata", "valid_until", "closed", "replaces"),
+    "id",
+    "text",
+    "event_at",
+    "recorded_at",
+    "network",
+    "context",
+    "document_id",
+    "speaker",
+    "source",
+    "trust",
+    "entities",
+    "tags",
+    "metadata",
+    "valid_until",
+    "closed",
+    "replaces",
 )
 """The fields of a memory that are shown, if they have a value."""
 

@@ -19,7 +19,9 @@ def _told(tool: str, argument: str) -> Any:
     return Field(description=ARGUMENTS[tool][argument])
 
 
-_RETRIEVE, _GIST, _ENTITY = "semantic_retrieve", "find_gist_contexts", "find_entity_contexts"
+_RETRIEVE = "semantic_retrieve"
+_GIST = "find_gist_contexts"
+_ENTITY = "find_entity_contexts"
 Query = Annotated[str, _told(_RETRIEVE, "query")]
 Start = Annotated[str | None, _told(_RETRIEVE, "start_time")]
 End = Annotated[str | None, _told(_RETRIEVE, "end_time")]

@@ -73,7 +73,8 @@ class KnowledgeTools:
         With a topic those that bear on it most; without one the newest.
         """
         agent = self._agents.reading(context)
-        start, end = moment(since, "since"), moment(until, "until")
+        start = moment(since, "since")
+        end = moment(until, "until")
         window = {"since": start, "until": end}
         if about:
             memories = list(agent.recall(about, limit=limit, max_tokens=None, **window))

@@ -11,7 +11,9 @@ from typing import Any
 
 from recollex_engine.errors import InputError
 
-ENTITY, OBSERVATION, RELATION = "graph-entity", "graph-observation", "graph-relation"
+ENTITY = "graph-entity"
+OBSERVATION = "graph-observation"
+RELATION = "graph-relation"
 _PAGE = 10_000
 Relation = tuple[str, str, str]
 """from, to, relationType."""
@@ -93,7 +95,8 @@ class ReferenceGraph:
 
     def add_observations(self, added: Sequence[tuple[str, Sequence[str]]]) -> list[dict[str, Any]]:
         """Add observations to entities, each once; return which. Raises `InputError`."""
-        records, results = [], []
+        records = []
+        results = []
         held = {name: {text for _, text in node.observations} for name, node in self.nodes.items()}
         for name, contents in added:
             if name not in held:

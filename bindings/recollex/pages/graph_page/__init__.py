@@ -78,7 +78,8 @@ def drawn(
     if isinstance(many_valued, str):
         raise InputError(f"many_valued must be a list of predicates, got {many_valued!r}")
     past = agent if as_recorded is None else agent.at(as_recorded)
-    view, facts = past.engine.view(), past.facts.view()
+    view = past.engine.view()
+    facts = past.facts.view()
     said = []
     if view is None:
         chosen = graph_drawing.Chosen()

@@ -49,7 +49,8 @@ def neighbours(
     agent: Agent, id: str, limit: int = 10, as_world: datetime | None = None
 ) -> dict[str, Any]:
     """Return the memories next to one in the graph; see `near_memories.NearMemories`."""
-    view, checked = agent.engine.view(), checked_id(id)
+    view = agent.engine.view()
+    checked = checked_id(id)
     if view is None:
         raise UnknownIdError(checked, agent.name)
     number = ordinal(view, checked, agent.name)
@@ -100,7 +101,8 @@ def compare(
     limit: the most of each list; ``counts`` has how many there are. Raises `InputError` if
     ``earlier`` is after ``later``.
     """
-    first, end = optional_micros(earlier, "earlier"), optional_micros(later, "later")
+    first = optional_micros(earlier, "earlier")
+    end = optional_micros(later, "later")
     if end is not None and (first is None or first > end):
         raise InputError(
             f"earlier must not be after later, got {earlier or 'now'} and {later}: swap them"
@@ -125,7 +127,8 @@ def drawing(agent: Agent, query: str | None = None, limit: int = 400) -> dict[st
 
 def agent_health(agent: Agent) -> dict[str, Any]:
     """Return how an agent is kept, and how much it holds."""
-    view, folder = agent.engine.view(), agent.engine.folder
+    view = agent.engine.view()
+    folder = agent.engine.folder
     return {
         **dataclasses.asdict(health(view, folder)),
         "stats": dataclasses.asdict(agent.stats()),

@@ -47,7 +47,8 @@ class Store:
 
     def after_fork(self) -> None:
         """Let a child connect anew; the inherited connection is kept, as its end would close it."""
-        self._inherited, self._line = self._line, None
+        self._inherited = self._line
+        self._line = None
         self._dialling = asyncio.Lock()
 
     @property

@@ -82,7 +82,8 @@ class HttpChannel:
             self._http.request("POST", PATH, message, self._headers)
             sent = True
             answer = self._http.getresponse()
-            kind, body = answer.headers.get_content_type(), answer.read()
+            kind = answer.headers.get_content_type()
+            body = answer.read()
         except TimeoutError:
             raise DeadlineError(method, sent) from None
         except (OSError, http.client.HTTPException) as error:
@@ -127,7 +128,8 @@ def _refused(status: int, body: bytes) -> RecollexError:
     """Return the error of a response that is a problem, or not of a recollex server."""
     try:
         problem = orjson.loads(body)
-        title, detail = problem["title"], problem["detail"]
+        title = problem["title"]
+        detail = problem["detail"]
     except (orjson.JSONDecodeError, KeyError, TypeError):
         return DisconnectedError(f"what listens there is no recollex server: it answers {status}")
     if title in ERRORS:

@@ -13,8 +13,16 @@ from recollex_engine.domain.operations import UpsertEdge, UpsertEntity, UpsertEp
 
 METHODS = frozenset(
     {
-        *("retain", "retain_many", "retain_dialogue", "apply", "transact", "checkpoint"),
-        *("facts.add", "facts.add_entity", "events.add", "events.add_episode"),
+        "retain",
+        "retain_many",
+        "retain_dialogue",
+        "apply",
+        "transact",
+        "checkpoint",
+        "facts.add",
+        "facts.add_entity",
+        "events.add",
+        "events.add_episode",
     }
 )
 """Writes that may be idempotent; `is_idempotent` decides by their arguments."""

@@ -118,7 +118,8 @@ class Pool:
 
     def _after_fork(self) -> None:
         """Abandon the parent's channels, and make a new lock: no thread here holds the old one."""
-        inherited, self._channels = self._channels, set()
+        inherited = self._channels
+        self._channels = set()
         self._begin_empty()
         for channel in inherited:
             channel.abandon()

@@ -31,7 +31,8 @@ def call_progress(method: str, named: Mapping[str, Any]) -> Iterator[ProgressLis
         if update is None:
             yield None
             return
-        move, before = update, 0
+        move = update
+        before = 0
 
         def progress(done: int, total: int | None) -> None:
             nonlocal before

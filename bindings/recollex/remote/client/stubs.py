@@ -48,7 +48,9 @@ class Arguments:
         method: Callable[..., Any] = self._method
         unknown = options.keys() - self._known
         if self._hands_on and unknown:
-            method, args, options = Agent.recall, ("",), dict.fromkeys(unknown)
+            method = Agent.recall
+            args = ("",)
+            options = dict.fromkeys(unknown)
         group: ArgumentGroup | None = getattr(method, "argument_group", None)
         if group is not None:  # Python sees a group's arguments as ``**``, which takes any
             group.refuse_unknown(method.__name__, dict.fromkeys(sorted(unknown)))
@@ -71,7 +73,8 @@ class Remote(SyncProxy):
 
     @classmethod
     def _made(cls, method: Method[..., Any]) -> Callable[..., Any]:
-        name, read = method.name, ARGUMENTS[method.name].read
+        name = method.name
+        read = ARGUMENTS[method.name].read
 
         @functools.wraps(method.function)
         def call(self: Remote, /, *args: Any, **options: Any) -> Any:

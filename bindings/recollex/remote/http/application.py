@@ -162,7 +162,8 @@ class Application:
         headers = dict(scope["headers"])
         if self._service.access.open:
             check_site(scope["headers"], self._host)
-        verb, path = scope["method"], scope["raw_path"]
+        verb = scope["method"]
+        path = scope["raw_path"]
         page = self._pages.get(path)
         if page is not None and verb not in ("GET", "HEAD"):
             raise no_such_verb(verb, "GET")
@@ -207,7 +208,8 @@ class Application:
 
     async def _body(self, receive: Receive) -> bytes:
         """Return a request's body, which `LimitedProtocol` bounds in length and in time."""
-        parts, more = [], True
+        parts = []
+        more = True
         while more:
             message = await receive()
             if message["type"] == "http.disconnect":

@@ -125,7 +125,8 @@ async def start_http(
         listening.listen(BACKLOG)
 
         def made(shaking: Client) -> Any:
-            state, app_state = server.server_state, server.lifespan.state
+            state = server.server_state
+            app_state = server.lifespan.state
             return protocol(config, state, app_state, instead_of=shaking)
 
         accepting = TlsAccepting([listening], tls, made, service.limiter)

@@ -41,7 +41,8 @@ _NEAR = responses.record(alike=_OBJECTS, named=_OBJECTS, in_time=_OBJECTS)
 
 async def summaries(backend: Backend, request: CheckedRequest) -> Any:
     """Return the agents, a page at a time, and how much each holds."""
-    after, limit = request.query.get("after", ""), request.query.get("limit", 100)
+    after = request.query.get("after", "")
+    limit = request.query.get("limit", 100)
 
     def convert(found: Any) -> bytes:
         held = [{"id": each} if isinstance(each, str) else asdict(each) for each in found]

@@ -44,7 +44,10 @@ _QUESTION: Mapping[str, Schema] = {
     "max_tokens": whole(1, 2**31, "Of the memories returned.", default=4096),
     "limit": whole(1, MAX_LIMIT, "The most memories; as many as fit, if not given."),
     "reranker": one_of(
-        *("none", "heuristic", "heuristic-corrected", "cross-encoder"),
+        "none",
+        "heuristic",
+        "heuristic-corrected",
+        "cross-encoder",
         about="The preset's own, if not given. heuristic is Memora's as printed, which prefers old "
         "memories; heuristic-corrected prefers recent ones.",
     ),
@@ -151,7 +154,8 @@ async def versions(backend: Backend, request: CheckedRequest) -> Any:
     def convert(memories: Any) -> dict[str, Any]:
         return {"memories": [memory.to_dict() for memory in memories]}
 
-    arguments, at = {"id": request.path["memory_id"]}, request.query.get("as_recorded")
+    arguments = {"id": request.path["memory_id"]}
+    at = request.query.get("as_recorded")
     return await backend.call("history", request.agent, arguments, convert, at)
 
 

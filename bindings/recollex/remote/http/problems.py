@@ -86,10 +86,12 @@ def problem(error: BaseException) -> tuple[int, dict[str, str], bytes]:
     """
     headers = {"content-type": CONTENT_TYPE}
     if isinstance(error, RequestError):
-        status, told = error.status, _told(error.title, str(error), {})
+        status = error.status
+        told = _told(error.title, str(error), {})
         headers |= error.headers
     else:
-        status, told = status_of(error), _told(*encode_error(error))
+        status = status_of(error)
+        told = _told(*encode_error(error))
     if isinstance(error, errors.UnauthorizedError):
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, errors.OverloadedError):

@@ -72,7 +72,8 @@ def _done(_: None) -> dict[str, bool]:
 async def list_agents(backend: Backend, request: CheckedRequest) -> Any:
     """Return the agents that hold something, a page at a time, with their profiles."""
     names: list[str] = await backend.call("agents", "", {}, lambda names: list(names))
-    after, limit = request.query.get("after"), request.query.get("limit", 100)
+    after = request.query.get("after")
+    limit = request.query.get("limit", 100)
     page = [name for name in names if after is None or name > after][:limit]
     return {"agents": await asyncio.gather(*(profile(backend, name) for name in page))}
 

@@ -44,7 +44,8 @@ class Routes:
 
         Raises `RequestError`.
         """
-        node, words = self._root, []
+        node = self._root
+        words = []
         for part in raw_path.removeprefix(b"/").split(b"/"):
             try:
                 segment = unquote_to_bytes(part).decode()
@@ -79,7 +80,8 @@ class Routes:
     def _like(self, given: str) -> str | None:
         """Return the path that a given one resembles most, with the names that it gives."""
         parts = given.strip("/").split("/")
-        best, found = 0.0, None
+        best = 0.0
+        found = None
         for path in self._paths:
             pairs = list(zip(path, parts, strict=False))
             if len(path) != len(parts) or any(not part and word[0] == "{" for word, part in pairs):

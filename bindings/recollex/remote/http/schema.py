@@ -143,7 +143,8 @@ def read(value: Any, schema: Schema, name: str) -> Any:
     if kind == "string":
         return _read_text(value, schema, name)
     if kind in ("integer", "number"):
-        least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+        least = schema.get("minimum", -math.inf)
+        most = schema.get("maximum", math.inf)
         if not least <= value <= most:
             raise InputError(f"{name} must lie in [{least}, {most}], got {_said(value)}")
         return int(value) if kind == "integer" else value
@@ -263,7 +264,8 @@ def _read_moment(value: str, name: str) -> datetime:
 
 
 def _check_length(found: int, schema: Schema, name: str, ending: str, unit: str) -> None:
-    least, most = schema.get(f"min{ending}", 0), schema.get(f"max{ending}", math.inf)
+    least = schema.get(f"min{ending}", 0)
+    most = schema.get(f"max{ending}", math.inf)
     if not least <= found <= most:
         raise InputError(f"{name} must have {least} to {most} {unit}, got {found}")
 

@@ -131,7 +131,9 @@ def _entry(entry: Any, where: str) -> tuple[bytes, Principal]:
         raise InputError(f"{where} must be a table")
     if unknown := set(entry) - {"name", "secret", "sha256", "agents", "scope"}:
         raise InputError(f"{where} has {', '.join(sorted(unknown))}: name, secret or sha256, ...")
-    name, scope, agents = entry.get("name"), entry.get("scope", "read"), entry.get("agents")
+    name = entry.get("name")
+    scope = entry.get("scope", "read")
+    agents = entry.get("agents")
     if not isinstance(name, str) or not name:
         raise InputError(f"{where} needs a name")
     if scope not in ("read", "write"):

@@ -268,7 +268,8 @@ class Connection(asyncio.Protocol):
 
     def _submit(self, request: Request) -> Call:
         """Give a call to the service. Raises `InputError` for options that are not accepted."""
-        options, encoder = NO_OPTIONS, self._encoder
+        options = NO_OPTIONS
+        encoder = self._encoder
         if request.options:
             options = Options.from_message(request.options)
             if (items := request.options.get("parts")) is not None:

@@ -59,7 +59,8 @@ class IdempotencyCache:
         A call that repeats a running one is returned by `done` of the first. Raises `InputError`
         for a key that was used for a different call.
         """
-        place, write = _place(call), _write(call)
+        place = _place(call)
+        write = _write(call)
         found = self._entries.get(place)
         now = time.monotonic()
         if found is not None and (found.call is not None or now - found.since < KEPT):
@@ -71,7 +72,8 @@ class IdempotencyCache:
             if found.call is not None:
                 found.followers.append(call)
                 return "running"
-            call.result, call.error = found.result, found.error
+            call.result = found.result
+            call.error = found.error
             return "answered"
         self._entries[place] = _Entry(write, now, call)
         self._entries.move_to_end(place)
@@ -84,11 +86,15 @@ class IdempotencyCache:
         found = self._entries.get(place)
         if found is None or found.call is not call:
             return []
-        followers, found.followers, found.call = found.followers, [], None
+        followers = found.followers
+        found.followers = []
+        found.call = None
         for each in followers:
-            each.result, each.error = call.result, call.error
+            each.result = call.result
+            each.error = call.error
         if keep:
-            found.result, found.error = call.result, call.error
+            found.result = call.result
+            found.error = call.error
         else:
             del self._entries[place]
         return followers

@@ -97,7 +97,8 @@ class Log:
     def bug(self, error: BaseException, **fields: Any) -> None:
         """Log an unexpected error, with its traceback."""
         trace = "".join(traceback.format_tb(error.__traceback__))
-        kind, message = type(error).__name__, self._shown(str(error))
+        kind = type(error).__name__
+        message = self._shown(str(error))
         self.event("bug", "error", **fields, error=kind, message=message, traceback=trace)
 
     def _shown(self, value: Any) -> Any:

@@ -54,13 +54,15 @@ class MetricsSnapshot:
         total = buckets[-1][1] if buckets else 0.0
         if not total:
             return None
-        below, least = 0.0, 0.0
+        below = 0.0
+        least = 0.0
         for bound, count in buckets:
             if count >= share * total and count > below:
                 if math.isinf(bound):
                     return least
                 return least + (bound - least) * (share * total - below) / (count - below)
-            below, least = count, bound
+            below = count
+            least = bound
         return least
 
     def _buckets(self, name: str, labels: Mapping[str, str]) -> Iterator[tuple[float, float]]:

@@ -27,7 +27,8 @@ from recollex_engine.trace import Trace
 
 DEPTH = 2
 """Calls that a process holds: a recall that runs, and the next, which then need not wait."""
-SOON, LATEST = 0.1, 5.0
+SOON = 0.1
+LATEST = 5.0
 """Seconds before a process that ended is restarted; the delay doubles with each early end."""
 STEADY = 10.0
 """Seconds after which an end is not early."""
@@ -282,7 +283,8 @@ class Reader(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         """Record that the process has ended, or was told to end."""
         self.ready = False
-        undone, self.in_flight = self.in_flight, deque()
+        undone = self.in_flight
+        self.in_flight = deque()
         self._pool.left(self, undone)
 
     def _take(self, answer: list[Any]) -> None:

@@ -72,7 +72,8 @@ class Frames:
         """Return the payloads that these bytes complete."""
         if self._kept:
             data = self._kept + data
-        start, found = 0, []
+        start = 0
+        found = []
         while len(data) - start >= LENGTH.size:
             first = start + LENGTH.size
             end = first + LENGTH.unpack_from(data, start)[0]
@@ -158,7 +159,9 @@ class RequestHandler:
     def handle(self, question: list[Any]) -> list[Any]:
         """Return the answer to a question; errors are part of the answer."""
         number = question[0]
-        failure, encoded, trace = None, _EMPTY, None
+        failure = None
+        encoded = _EMPTY
+        trace = None
         try:
             try:
                 encoded, trace = self._answer(question)

@@ -209,7 +209,8 @@ class Workers:
         except BaseException as error:
             for call in grouped:
                 if call.error is None:
-                    call.result, call.error = None, error
+                    call.result = None
+                    call.error = error
         if last is not None:
             self._do(last)
 

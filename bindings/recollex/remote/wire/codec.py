@@ -30,7 +30,11 @@ from recollex_engine.clock import EPOCH, MICROSECOND, from_micros, to_micros
 from recollex_engine.domain.zones import in_zone, zone_of
 from recollex_engine.errors import InputError, ProtocolError
 
-MOMENT, DURATION, ARRAY, DEFLATED, RECORD = 1, 2, 3, 4, 5
+MOMENT = 1
+DURATION = 2
+ARRAY = 3
+DEFLATED = 4
+RECORD = 5
 MAX_DEPTH = 64
 """Containers within containers, at most; a record is a container."""
 MAX_INFLATED = 64 << 20
@@ -204,7 +208,8 @@ def _default(deflate: bool) -> Callable[[object], Any]:
     return default
 
 
-_plain, _deflating = _default(deflate=False), _default(deflate=True)
+_plain = _default(deflate=False)
+_deflating = _default(deflate=True)
 
 _encoders: dict[Callable[[object], Any], list[msgpack.Packer]] = {_plain: [], _deflating: []}
 """Packers that are not in use; making one costs as much as encoding a memory."""
@@ -276,7 +281,8 @@ def _array_extension(value: Any, deflate: bool) -> msgpack.ExtType:
 def _array(data: bytes) -> npt.NDArray[Any]:
     if len(data) < 2 or data[0] not in _DTYPES or len(data) < 2 + 4 * data[1]:
         raise ProtocolError("an array begins with its type, its dimensions and their lengths")
-    dtype, start = _DTYPES[data[0]], 2 + 4 * data[1]
+    dtype = _DTYPES[data[0]]
+    start = 2 + 4 * data[1]
     shape = struct.unpack_from(f">{data[1]}I", data, 2)
     expected = dtype.itemsize
     for length in shape:

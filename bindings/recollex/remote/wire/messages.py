@@ -82,7 +82,8 @@ def _check_options(options: dict[str, Any]) -> None:
         raise ProtocolError(
             f"options are {', '.join(sorted(OPTIONS))}, got {str(sorted(map(str, unknown)))[:200]}"
         )
-    parts, milliseconds = options.get("parts"), options.get("deadline_ms")
+    parts = options.get("parts")
+    milliseconds = options.get("deadline_ms")
     if parts is not None and (type(parts) is not int or not 1 <= parts <= 1_000_000):
         raise ProtocolError(f"parts must be an int in [1, 1000000], got {str(parts)[:40]}")
     if milliseconds is not None and (

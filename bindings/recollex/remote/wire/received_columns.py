@@ -95,7 +95,8 @@ class ReceivedColumns:
 
     @cached_property
     def _numbers(self) -> Sequence[Sequence[int]]:
-        all, count = self._read("q", self._columns["numbers"]), self._count
+        all = self._read("q", self._columns["numbers"])
+        count = self._count
         return [all[row * count : (row + 1) * count] for row in range(_BYTES["numbers"] // 8)]
 
     @property

@@ -186,7 +186,8 @@ def restorer_of(annotation: Any) -> Restorer | None:
     >>> restorer_of(tuple[tuple[str, int], ...])([["a", 1]])
     (('a', 1),)
     """
-    origin, arguments = get_origin(annotation), get_args(annotation)
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
     if origin is tuple:
         restore = restorer_of(arguments[0]) if arguments[1:] == (Ellipsis,) else None
         return tuple if restore is None else lambda values: tuple(map(restore, values))

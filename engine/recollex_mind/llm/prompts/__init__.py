@@ -64,5 +64,6 @@ def find_prompt(name: str) -> Prompt:
     except OSError as error:
         raise InputError(f"there is no prompt {name!r}") from error
     _, *parts = _ROLE.split(written)
-    roles, texts = parts[::2], parts[1::2]
+    roles = parts[::2]
+    texts = parts[1::2]
     return Prompt(name, tuple(zip(roles, (text.rstrip("\n") for text in texts), strict=True)))
