@@ -289,11 +289,13 @@ def _wide_word() -> re.Pattern[str]:
     Python's `\w` does not match marks, so it would cut a Hindi word at every vowel sign. Variation
     selectors follow only emoji and digits; this pattern leaves them out too.
     """
-    marks = "".join(
-        chr(c)
-        for c in (*range(0x300, 0xFE00), *range(0xFE20, 0x1F000))
-        if unicodedata.category(chr(c)) in ("Mn", "Mc") and not _IS_UNSPACED(chr(c))
-    )
+    runs: list[list[int]] = []  # as ranges: a class tries its characters past U+FFFF one by one
+    for c in (*range(0x300, 0xFE00), *range(0xFE20, 0x1F000)):
+        if unicodedata.category(chr(c)) in ("Mn", "Mc") and not _IS_UNSPACED(chr(c)):
+            if not runs or runs[-1][1] != c - 1:
+                runs.append([c, c])
+            runs[-1][1] = c
+    marks = "".join(f"{chr(first)}-{chr(last)}" for first, last in runs)
     letter = rf"[^\W_{UNSPACED}]"
     unit = rf"{letter}{{1,{LONGEST_TERM}}}(?:[{marks}]{{1,8}}{letter}{{0,{LONGEST_TERM}}}){{0,16}}"
     return re.compile(rf"[{UNSPACED}]+|{unit}{_INNER.format(w=unit)}")
