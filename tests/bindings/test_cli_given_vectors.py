@@ -32,7 +32,6 @@ WORKS = {
     "forget": "forget memory --id home",
     "erase": "erase memory --id home --by ann --why asked --yes",
     "think": "think memory Lisbon? --prompt --embedder given:8",
-    "extract": "extract memory",
     "jobs": "jobs memory",
     "resolve-entities": "resolve-entities memory",
     "profile": "profile memory",
@@ -55,6 +54,7 @@ LINE = {"id": "new", "text": "Ben has a dog.", "embedding": [1.0] * 8}
 FACT = {"op": "UPSERT_EDGE", "subject": "Ann", "predicate": "lives_in", "object": "Lisbon"}
 NEEDS_A_MODEL_OR_NO_STORE = {
     "investigate",
+    "extract",
     "demo",
     "retain",
     "reembed",

@@ -42,12 +42,10 @@ def test_names_that_the_papers_resolve_are_one_under_the_printed_rule(tmp_path: 
         assert ann.verify().ok
 
 
-def test_by_default_they_are_two_and_the_log_says_nothing(tmp_path: Path) -> None:
+def test_by_default_they_are_two(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         tell(store.agent("ann"))
         assert [named(store.agent("ann"), n) for n in (0, 1)] == [["00"], ["10"]]
-    log = sorted((tmp_path / "agents" / "ann" / "log").iterdir())[0]
-    assert b"entity_rule" not in log.read_bytes()
 
 
 def test_an_unknown_rule_is_refused(tmp_path: Path) -> None:

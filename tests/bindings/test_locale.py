@@ -84,15 +84,6 @@ def test_a_copy_of_the_log_has_the_same_locale(tmp_path: Path) -> None:
         ]
 
 
-def test_an_agent_without_a_locale_is_recorded_as_before(tmp_path: Path) -> None:
-    with store_in(tmp_path) as store:
-        store.agent("ann").retain(TEXTS[0])
-    log = sorted((tmp_path / "agents" / "ann" / "log").iterdir())[0]
-    created = next(line for line in log.read_bytes().splitlines() if b'"model"' in line)
-    assert b"locale" not in created
-    assert orjson.loads(created)
-
-
 @pytest.mark.parametrize(
     "question",
     ["What did I do on 19.01.2024?", "on Jan. 19th, 2024?", "on 19.1.24?", "on 19-01-2024?"],

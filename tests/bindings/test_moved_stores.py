@@ -32,6 +32,8 @@ from tests.engine.unchanged_folders import files
 
 ID = "m0"
 NOW = datetime.now(UTC)
+PARKED = "The tea in the garden was warm and Carol talked about it."
+"""A turn that a policy keeps until its session ends."""
 GIVEN: dict[str, Any] = {
     "agent_id": "ann",
     "agents": ["ann"],
@@ -71,7 +73,7 @@ GIVEN: dict[str, Any] = {
     "text": "Bob likes coffee.",
     "texts": ["Bob likes cocoa."],
     "title": "A day",
-    "turns": [{"speaker": "Bob", "text": "I like tea.", "at": "2023-11-20T18:00:00+00:00"}],
+    "turns": [{"speaker": "Bob", "text": PARKED, "at": "2023-11-20T18:00:00+00:00"}],
     "why": "asked",
 }
 """What each required argument is in these calls. A new one needs a line here."""
@@ -106,6 +108,7 @@ UNTOUCHED = {
     *("Jobs.wait", "Opinions.wait", "Sessions.backfill", "Sessions.forget_expired"),
     *("Sessions.short_term", "Sessions.working", "Store.close", "Store.close_agent"),
     *("Tools.output_answer", "Tools.schemas"),
+    *("Agent.extract", "Agent.investigate"),  # without a language model
 }
 """Calls that read and write nothing of a store's folder, or need not."""
 

@@ -25,7 +25,6 @@ from recollex.api.tools import Tools
 from recollex.remote.wire.chunks import joined
 from recollex.remote.wire.codec import Decoder, Undecoded, decode, encode
 from recollex.remote.wire.error_codec import ERRORS, decode_error, encode_error
-from recollex.remote.wire.messages import read_message, read_plain, request
 from recollex.remote.wire.methods import JOINT, LOCAL, METHODS
 from recollex.remote.wire.records import ALL, ARGUMENTS, record
 from recollex_engine import errors
@@ -341,38 +340,3 @@ def test_what_is_read_later_is_checked_later() -> None:
         recall = record("Recall").build(told | {"memories": encode({}), "trace": trace})
         with pytest.raises(ProtocolError):
             _ = recall.trace
-
-
-@given(
-    st.dictionaries(st.text(max_size=4), flat, max_size=4),
-    st.sampled_from([{}, {"deadline_ms": 5}]),
-    st.sampled_from(["alice", None]),
-)
-@settings(deadline=None)
-def test_a_plain_request_is_read_as_any_other(
-    arguments: dict[str, Any], options: dict[str, Any], agent: str | None
-) -> None:
-    data = request(7, "recall", agent, arguments, options)
-    plain = all(isinstance(each, str | int | float | None) for each in arguments.values())
-    found = read_plain(data)
-    if plain and not options:
-        assert found == read_message(decode(data))
-    else:
-        assert found is None
-
-
-@given(st.binary(max_size=60), st.integers(0, 60))
-@settings(deadline=None)
-def test_what_is_no_plain_request_is_left_to_be_looked_at(noise: bytes, cut: int) -> None:
-    whole = request(7, "recall", "alice", {"query": "Where is Ann?", "max_tokens": 512}, {})
-    assert read_plain(noise) is None
-    assert read_plain(whole + noise) is None or not noise
-    assert read_plain(whole[: min(cut, len(whole) - 1)]) is None
-    nested = b"\x91" * 200 + b"\xc0"
-    assert read_plain(b"\x94\x00\x07\xa6recall\x93\xa1a\x81\xa5query" + nested + b"\x80") is None
-
-
-def test_a_plain_request_that_nests_too_deep_to_be_told_is_none() -> None:
-    deep = b"\x91" * 1_010 + b"\xc0"
-    for before, behind in [(b"\x94\x00", b"\xa6recall\x90"), (b"\x94", b""), (b"", b"")]:
-        assert read_plain(before + deep + behind) is None

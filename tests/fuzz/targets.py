@@ -114,7 +114,7 @@ def read_head(path: Path) -> object:
 
 
 def a_manifest(place: Path) -> None:
-    settings = Settings("m", 4, "english", 1, "words", embedding=2, counting=2)
+    settings = Settings("m", 4, "english", 1, "words", embedding=2)
     counts = {"text": 3, "id": 1, "memory_of_row": 1}
     segments = (SegmentEntry(0, 0, 1, "segment-0000/postings-1"),)
     graphs = (GraphEntry("graphs/hnsw-0", 0, 1, 8),)

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.dates.test_language_model import completion, endpoint
 
 from tests.bindings.remote.http.http_service import ok, refused, served
+from tests.mind.test_language_model_dates import completion, endpoint
 
 MEMORIES = [
     {"content": "Remote work saved two hours a day.", "fact_type": "world"},
