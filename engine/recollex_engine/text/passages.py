@@ -22,6 +22,8 @@ _PIECE = re.compile(
     rf"(?:({_WIDE_STOP}|[{_UNSPACED}]{{1,4}})|([^\s{_UNSPACED}\u3002\uff01\uff1f\uff61]"
     rf"{{1,{_LONGEST_WORD}}}|\A))(\s*)"
 )
+_ENDING = frozenset(".!?\u2026\"')]\u201d\u2019\u00bb")
+"""What a piece that ends a sentence ends with: few pieces do, and only they are searched."""
 _STOP = re.compile(r"[.!?\u2026][\"')\]\u201d\u2019\u00bb]*\Z").search
 _ABBREVIATION = re.compile(
     r"\W*(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|cf|No|approx|e\.g|i\.e|[A-Z](?:\.[A-Z])*)\.\Z"
@@ -84,7 +86,7 @@ def _units(text: str, words: int) -> list[tuple[int, float]]:
         if (
             "\n" in space
             or (wide and wide[0] in _WIDE_STOPS)
-            or (space and _STOP(piece) and not _ABBREVIATION(piece))
+            or (space and piece[-1:] in _ENDING and _STOP(piece) and not _ABBREVIATION(piece))
         ):
             _close(sentence, size, words, units)
             sentence = []
