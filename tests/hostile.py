@@ -60,6 +60,7 @@ class Found(NamedTuple):
     search: Search
 
 
+@functools.cache
 def patterns() -> list[Found]:
     """Return every pattern that a module holds: in its names, their fields and elements."""
     found: dict[re.Pattern[Any], Found] = {}

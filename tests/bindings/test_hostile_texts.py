@@ -1,8 +1,10 @@
 """No text keeps a store busy: each door takes time linear in the length of what it is given."""
 
 from contextlib import suppress
+from functools import cache
 from itertools import count
 
+import numpy as np
 import pytest
 
 import recollex
@@ -25,13 +27,17 @@ NUMBERS = count()
 
 
 class FewWords(WordVectors):
-    """Reads the beginning of a text: a model's own time is not measured here."""
+    """Reads the beginning of a text, once: a model's own time is not measured here."""
+
+    def __init__(self):
+        super().__init__()
+        self.known = cache(super().embed_query)
 
     def embed(self, texts, threads=1, progress=None):
-        return super().embed([text[:8] for text in texts])
+        return np.array([self.embed_query(text) for text in texts], np.float32)
 
     def embed_query(self, text):
-        return super().embed_query(text[:8])
+        return self.known(text[:8])
 
     def count_tokens(self, text):
         return len(text) // 4

@@ -30,6 +30,12 @@ def test_a_time_of_the_day_reaches_half_an_hour_or_a_quarter_to_either_side():
     assert (found.start, found.end) == (us(2023, 11, 14, 15, 5), us(2023, 11, 14, 15, 35))
 
 
+def test_a_date_is_read_up_to_a_bound():
+    before = find_event_range("a" * (dates.READ - 11) + " 3 May 2020 it rained.", NOW)
+    assert (before.start, before.end) == (us(2020, 5, 3), us(2020, 5, 4))
+    assert find_event_range("a" * (dates.READ + 9) + " 3 May 2020 it rained.", NOW) is None
+
+
 def test_from_june_on_has_no_end():
     assert find_range("from September on", NOW).end == LATEST
     assert find_range("since September", NOW).end == NOW
