@@ -61,15 +61,6 @@ today tomorrow yesterday tonight
 """
 CALENDAR = frozenset(_CALENDAR.split())
 
-_EVENT_NOUNS = """
-trip visit tour walk hike ride flight cruise drive journey vacation holiday
-class course lesson exam test talk speech lecture presentation interview
-meeting lunch dinner appointment conversation call donation reservation
-"""
-EVENT_NOUNS = frozenset(_EVENT_NOUNS.split())
-"""What one takes, makes, has or gives, and where or with whom tells which it was: "a trip to Rome".
-A film that is made is a thing, and in none of them."""
-
 _COMMON_WORDS = """
 cherish chat speak speaks cherished embrace dare aim bless beware
 able above accept account achieve across act action active activity actor actually add address
