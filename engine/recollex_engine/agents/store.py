@@ -1,7 +1,6 @@
 """A store: a folder with a folder for each agent, isolated from the others."""
 
 import os
-import secrets
 import stat
 import threading
 from collections.abc import Callable
@@ -38,7 +37,7 @@ from recollex_engine.models.embedder import Embedder, checked
 from recollex_engine.state.access_counting import AccessCounting
 from recollex_engine.storage.agent_key import is_encrypted, unlock
 from recollex_engine.storage.cipher import Cipher
-from recollex_engine.storage.disk import flush_folder, make_folder, replace_file, system_errors
+from recollex_engine.storage.disk import make_folder, replace_file, system_errors
 from recollex_engine.storage.formats import (
     STORE,
     VERSION,
@@ -345,14 +344,9 @@ def is_noted(path: Path) -> bool:
 def write_store_file(path: Path) -> None:
     """Write store.json, with this version as the store's newest writer.
 
-    Several processes may do so at once, so each writes a file of its own before it takes the name.
+    Several processes may do so at once: `replace_file` writes a file of its own for each.
     """
-    said = {"recollex_store": FORMAT, "written_by": VERSION}
-    own = path / f"{STORE}.{secrets.token_hex(8)}"
-    replace_file(own, orjson.dumps(said))
-    with system_errors(path):
-        own.rename(path / STORE)
-        flush_folder(path)
+    replace_file(path / STORE, orjson.dumps({"recollex_store": FORMAT, "written_by": VERSION}))
 
 
 def _folder_path(path: str | os.PathLike[str]) -> Path:
