@@ -161,7 +161,8 @@ def check_embeddings(value: object, name: str, count: int, dimension: int) -> Ve
     vectors = _numbers(value, name, f"({count}, {dimension})")
     if vectors.shape != (count, dimension):
         raise InputError(f"{name} must have shape ({count}, {dimension}), got {vectors.shape}")
-    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
+    wide = vectors.astype(np.float64)
+    norms = np.sqrt(np.square(wide).sum(axis=1))
     if not np.isfinite(norms).all():
         row = int(np.argmin(np.isfinite(norms)))
         raise InputError(
@@ -169,7 +170,7 @@ def check_embeddings(value: object, name: str, count: int, dimension: int) -> Ve
         )
     if count and norms.min() < 1e-12:
         raise InputError(f"{name} is all zeros in row {norms.argmin()}: it has no direction")
-    unit: Vectors = (vectors / norms[:, None]).astype(np.float32)
+    unit: Vectors = (wide / norms[:, None]).astype(np.float32)
     return unit
 
 
@@ -194,9 +195,14 @@ def check_embedding(value: object, name: str, dimension: int) -> Vectors:
 
 
 def _numbers(value: object, name: str, shape: str) -> Vectors:
-    """Return ``value`` as float32 of any shape; numbers beyond float32 become infinity."""
+    """Return ``value`` as float32 of any shape; numbers beyond float32 become infinity.
+
+    An array of float32 is returned as it is.
+    """
     try:
         found = np.asarray(value)
+        if found.dtype == np.float32:
+            return found
         if found.dtype.kind in "iuf" or found.size == 0:
             with np.errstate(over="ignore"):
                 return found.astype(np.float32)
