@@ -1,11 +1,8 @@
 """The subcommand top, which shows what a running server does."""
 
-import contextlib
 import os
 import sys
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 from recollex.api.plurals import counted
@@ -13,7 +10,7 @@ from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, show
 from recollex.remote.client import sockets
 from recollex.remote.client.address import read_address
-from recollex.remote.client.channel import Channel, LostError
+from recollex.remote.client.channel import LostError
 from recollex.remote.client.open_channel import open_channel
 from recollex.remote.server.metrics_snapshot import MetricsSnapshot, parse_metrics
 from recollex.remote.server.metrics_summary import STAGES, summary
@@ -51,28 +48,11 @@ def fetch(address: str, token: str | None) -> str:
 
     Raises `InputError` for a wrong address, `DisconnectedError` if no server answers.
     """
-    where = read_address(address)
     end = time.monotonic() + sockets.CONNECT_SECONDS
-    if where.scheme not in ("http", "https"):
-        return _over_socket(open_channel(where, token, None, end))
-    request = urllib.request.Request(f"{where}/metrics")
-    if token is not None:
-        request.add_header("Authorization", f"Bearer {token}")
     try:
-        with urllib.request.urlopen(request, timeout=sockets.CONNECT_SECONDS) as answer:
-            found: bytes = answer.read(16 << 20)
-            return found.decode("utf-8", "replace")
-    except urllib.error.HTTPError as error:
-        with contextlib.closing(error):
-            if error.code == 401:
-                raise UnauthorizedError(f"{where} asks for a token: --token-file") from None
-            raise DisconnectedError(f"{where} answers {error.code} {error.reason}") from None
-    except OSError as error:
-        why = getattr(error, "reason", error)
-        raise DisconnectedError(f"{where} cannot be reached: {why}") from None
-
-
-def _over_socket(channel: Channel) -> str:
+        channel = open_channel(read_address(address), token, None, end)
+    except UnauthorizedError:
+        raise UnauthorizedError(f"{address} asks for a token: --token-file") from None
     try:
         found: str = channel.exchange("metrics", [None, {}, {}], time.monotonic() + 5.0)
         return found

@@ -203,12 +203,11 @@ def _downloaded(repository: str, download: bool) -> Path:
         hub = library("huggingface_hub")
     except ImportError:
         raise ModelError("huggingface_hub is not installed") from None
-    import urllib.request  # slow to import, and rarely needed
+    import httpx  # slow to import, and rarely needed
 
     endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
     try:  # without network, huggingface_hub itself would try for half a minute
-        with urllib.request.urlopen(endpoint, timeout=_HUB_SECONDS):
-            pass
+        httpx.head(endpoint, timeout=_HUB_SECONDS)
         wanted = [*NEEDED_FILES, *_OTHER_FILES]
         return Path(hub.snapshot_download(repository, allow_patterns=wanted))
     except Exception as error:  # after any error the next place is tried

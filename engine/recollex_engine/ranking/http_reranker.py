@@ -10,18 +10,16 @@
 vLLM, Text Embeddings Inference's compatible front ends, LiteLLM and Infinity answer the same.
 """
 
-import http.client
-import io
+import asyncio
 import json
 import os
 import random
 import reprlib
-import socket
 import ssl
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -40,9 +38,6 @@ from recollex_engine.ranking.reranking import (
 
 KEY_VARIABLE = "RECOLLEX_RERANK_API_KEY"
 """The environment variable that holds the key unless the caller names another."""
-
-_HOPELESS = (ssl.SSLCertVerificationError, http.client.InvalidURL, ValueError)
-"""Errors that another attempt would repeat; ValueError is a host name that is not valid."""
 
 _FIRST_WAIT = 0.1  # seconds before the second attempt; doubled for each one after it
 _chance = random.Random()  # its own generator, so that the caller's random numbers do not change
@@ -81,7 +76,7 @@ class HttpReranker:
 
     def __post_init__(self) -> None:
         check_number(self.timeout, "timeout", 0.001, 3600)
-        _address(self.url)
+        _check_address(self.url)
         check_text(self.model, "model", MAX_NAME)
         check_text(self.key_variable, "key_variable", MAX_NAME)
         if self.api_key is not None and not isinstance(self.api_key, str):
@@ -118,17 +113,17 @@ class HttpReranker:
         return self._read(answer, len(texts))
 
     def _ask(self, body: bytes) -> bytes:
+        import httpx
+
         deadline = time.monotonic() + self.timeout
         wait = _FIRST_WAIT
         while True:
             try:
-                status, reason, asked, answer = self._attempt(body, deadline)
-            except _HOPELESS as error:
-                raise RerankError(
-                    self.name, f"cannot ask {self._where}: {type(error).__name__}: {error}"
-                ) from error
-            except (OSError, http.client.HTTPException) as error:
+                status, reason, asked, answer = self._attempt(body, deadline - time.monotonic())
+            except (httpx.TransportError, httpx.InvalidURL, TimeoutError) as error:
                 failure = f"{type(error).__name__}: {error}"
+                if isinstance(error, httpx.InvalidURL) or _is_untrusted(error):
+                    raise RerankError(self.name, f"cannot ask {self._where}: {failure}") from error
                 asked = 0.0
             else:
                 if status == 200:
@@ -144,25 +139,40 @@ class HttpReranker:
             time.sleep(pause)
             wait *= 2
 
-    def _attempt(self, body: bytes, deadline: float) -> tuple[int, str, float, bytes]:
-        """Return the status, its reason, the seconds of ``Retry-After``, and the answer."""
-        scheme, host, port, target = _address(self.url)
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("the time is up")
-        kind = http.client.HTTPSConnection if scheme == "https" else http.client.HTTPConnection
-        connection: Any = kind(host, port, timeout=left)
-        connection.response_class = partial(_response, deadline)
-        try:
-            connection.request("POST", target, body, self._headers())
-            response = connection.getresponse()
-            answer = _received(response)
-            return response.status, response.reason, _seconds(response), answer
-        finally:
-            connection.close()
+    def _attempt(self, body: bytes, seconds: float) -> tuple[int, str, float, bytes]:
+        """Return what `_post` does; in a thread, because that of the caller may run a loop."""
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, self._post(body, seconds)).result()
+
+    async def _post(self, body: bytes, seconds: float) -> tuple[int, str, float, bytes]:
+        """Return the status, its reason, the seconds of ``Retry-After``, and the answer.
+
+        httpx's own timeouts are of one read each, which a server that sends a byte now and then
+        never exceeds; that of the loop ends whatever is waited for.
+        """
+        import httpx
+
+        trusted = ssl.create_default_context() if self.url.startswith("https:") else False
+        async with (
+            asyncio.timeout(seconds),
+            httpx.AsyncClient(verify=trusted, trust_env=False, timeout=None) as client,
+            client.stream("POST", self.url, content=body, headers=self._headers()) as response,
+        ):
+            answer = bytearray()
+            async for part in response.aiter_bytes():
+                answer += part
+                if len(answer) > _LONGEST_ANSWER:
+                    said = f"the answer has more than {_LONGEST_ANSWER} bytes"
+                    raise RerankError(self.name, said)
+            asked = _seconds(response.headers.get("Retry-After", "0"))
+            return response.status_code, response.reason_phrase, asked, bytes(answer)
 
     def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+        }
         key = self.api_key if self.api_key is not None else os.environ.get(self.key_variable)
         if key:
             if not (key.isascii() and key.isprintable()):
@@ -200,75 +210,32 @@ class HttpReranker:
         return checked_scores(found, count, self.name)
 
 
-def _address(url: str) -> tuple[str, str, int | None, str]:
-    """Return scheme, host, port and target of ``url``; raise `InputError` unless it is HTTP."""
+def _check_address(url: str) -> None:
+    """Raise `InputError` unless ``url`` is an address of HTTP, without a name and a password."""
     try:
         parts = urlsplit(url)
-        port = parts.port
+        _ = parts.port
     except (ValueError, AttributeError, TypeError) as error:
         raise InputError(f"url is not an address: {error}") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InputError(f"url must begin with http:// or https:// and name a host, got {url!r}")
     if parts.username is not None or parts.password is not None:
         raise InputError("url must not hold a name or password: give the key as api_key")
-    target = parts.path or "/"
-    return parts.scheme, parts.hostname, port, f"{target}?{parts.query}" if parts.query else target
 
 
-class _UntilDeadline(io.RawIOBase):
-    """Reads a socket until a deadline, however slowly head and body come."""
-
-    def __init__(self, sock: socket.socket, deadline: float) -> None:
-        self._sock = sock
-        self._file: Any = sock.makefile("rb", buffering=0)
-        self._deadline = deadline
-
-    def makefile(self, _mode: str) -> io.BufferedReader:
-        """Return what a response reads: it takes this for a socket."""
-        return io.BufferedReader(self)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError("the answer did not end in time")
-        self._sock.settimeout(left)
-        count: int | None = self._file.readinto(buffer)
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
+def _is_untrusted(error: BaseException | None) -> bool:
+    """Return whether it comes of a certificate, which another attempt would find again."""
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
-def _response(deadline: float, sock: socket.socket, **options: Any) -> http.client.HTTPResponse:
-    timed: Any = _UntilDeadline(sock, deadline)
-    return http.client.HTTPResponse(timed, **options)
-
-
-def _received(response: http.client.HTTPResponse) -> bytes:
-    """Return the body; raise if it is too long."""
-    parts = []
-    size = 0
-    while not response.isclosed():  # after the last announced byte newer Pythons close it
-        part = response.read1(1 << 16)
-        if not part:
-            break
-        parts.append(part)
-        size += len(part)
-        if size > _LONGEST_ANSWER:
-            raise http.client.HTTPException(f"the answer has more than {_LONGEST_ANSWER} bytes")
-    if response.length:  # bytes that were announced and did not come
-        raise http.client.IncompleteRead(b"".join(parts), response.length)
-    return b"".join(parts)
-
-
-def _seconds(response: http.client.HTTPResponse) -> float:
-    """Return the seconds of ``Retry-After``, 0 without it; a date there is ignored."""
+def _seconds(said: str) -> float:
+    """Return the seconds of ``Retry-After``; a date there is ignored."""
     try:
-        return max(0.0, float(response.headers.get("Retry-After", 0)))
+        return max(0.0, float(said))
     except ValueError:
         return 0.0
 

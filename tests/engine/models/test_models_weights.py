@@ -2,11 +2,10 @@ import hashlib
 import importlib.metadata
 import sys
 import types
-import urllib.request
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from recollex_engine.errors import ModelError
@@ -161,7 +160,7 @@ def test_no_network_fails_at_once_and_names_the_hub(monkeypatch, no_package):
     pytest.importorskip("huggingface_hub")
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nothing listens there
-    with pytest.raises(ModelError, match=r"hub: http://127\.0\.0\.1:9: URLError"):
+    with pytest.raises(ModelError, match=r"hub: http://127\.0\.0\.1:9: ConnectError"):
         find_weights("owner/model", download=True)
 
 
@@ -183,7 +182,7 @@ def hub(monkeypatch):
     found = Hub()
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setitem(sys.modules, "huggingface_hub", found)
-    monkeypatch.setattr(urllib.request, "urlopen", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(httpx, "head", lambda *_, **__: None)
     return found
 
 

@@ -1,4 +1,3 @@
-import http.client
 import json
 import random
 import socket
@@ -101,20 +100,6 @@ def test_the_key_may_come_from_the_environment_or_not_at_all(server, candidates,
     assert server.asked[-1][1]["Authorization"] == "Bearer two"
     HttpReranker(server.url, "m", api_key="three").scores(candidates)
     assert server.asked[-1][1]["Authorization"] == "Bearer three"
-
-
-def test_a_response_that_closes_itself_at_its_end_is_read(server, candidates, monkeypatch):
-    """As Python does since 3.11.8 and 3.12.2: the connection is gone with the last byte."""
-    read = http.client.HTTPResponse.read1
-
-    def closing(response, *size):
-        part = read(response, *size)
-        if not response.length:
-            response.close()
-        return part
-
-    monkeypatch.setattr(http.client.HTTPResponse, "read1", closing)
-    assert len(HttpReranker(server.url, "m").scores(candidates)) == 3
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -317,7 +302,7 @@ def test_an_address_without_a_listener_is_an_error_in_time(clock, candidates):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))  # it does not listen, and no other program can
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        with pytest.raises(RerankError, match=r"within 20 s; ConnectionRefusedError"):
+        with pytest.raises(RerankError, match=r"within 20 s; ConnectError"):
             HttpReranker(url, "m", timeout=20).scores(candidates)
     assert 5 < sum(clock.slept) < 20
 
@@ -339,7 +324,7 @@ def test_what_cannot_be_asked_is_refused(arguments, message):
         HttpReranker(**({"model": "m"} | arguments))
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1/a b", f"http://{'x' * 70}.invalid/"])
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/a\x00b", f"http://{'x' * 66_000}.invalid/"])
 def test_what_can_never_be_asked_is_not_tried_again(candidates, url):
     started = time.monotonic()
     with pytest.raises(RerankError, match="cannot ask http://"):

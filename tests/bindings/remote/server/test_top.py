@@ -61,7 +61,7 @@ def test_top_says_what_is_wrong(
     monkeypatch.delenv("RECOLLEX_TOKEN", raising=False)
     for words, says in [
         ([server.url], "asks for a token: --token-file"),
-        (["http://127.0.0.1:1"], "127.0.0.1:1 cannot be reached: [Errno 111] Conn"),
+        (["http://127.0.0.1:1"], "no server listens at http://127.0.0.1:1"),
         (["127.0.0.1:8080"], "begins with no known scheme"),
         (["unix:///nowhere/at.all"], "no server listens"),
         ([server.url, "--every", "0"], "[0.1, 3600]"),
