@@ -148,7 +148,7 @@ class Application:
             status, headers, body = problem(error)
             if status == 500:
                 self._service.observer.failed(None, error)
-        self._metrics.sent_bytes.add(len(body), "http")
+        self._metrics.sent(len(body), "http")
         head = [
             (b"content-length", b"%d" % len(body)),
             (b"cache-control", b"no-store"),
@@ -217,7 +217,7 @@ class Application:
             parts.append(message.get("body", b""))
             more = message.get("more_body", False)
         body = b"".join(parts)
-        self._metrics.received_bytes.add(len(body), "http")
+        self._metrics.received(len(body), "http")
         return body
 
     def _health(self) -> Answer:

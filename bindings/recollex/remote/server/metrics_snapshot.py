@@ -1,16 +1,15 @@
 """The metrics of a server at one time, parsed from their text, and their growth since another."""
 
 import math
-import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from prometheus_client.parser import text_string_to_metric_families
+
 from recollex_engine.errors import ProtocolError
 
 Labels = frozenset[tuple[str, str]]
-_LINE = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)")
-_LABEL = re.compile(r'(?<!\w)(\w++)="((?:[^"\\]|\\.)*)"')
 
 
 @dataclass(frozen=True)
@@ -78,16 +77,12 @@ class MetricsSnapshot:
 def parse_metrics(text: str) -> MetricsSnapshot:
     """Return the numbers of a text of metrics. Raises `ProtocolError` for any other text."""
     values: dict[str, dict[Labels, float]] = {}
-    for line in text.splitlines():
-        if not line or line.startswith("#"):
-            continue
-        match = _LINE.fullmatch(line)
-        if match is None:
-            raise ProtocolError(f"what answers there is no recollex server: {line[:80]!r}")
-        name, labels, value = match.groups()
-        try:
-            number = float(value)
-        except ValueError:
-            raise ProtocolError(f"a metric must be a number: {line[:80]!r}") from None
-        values.setdefault(name, {})[frozenset(_LABEL.findall(labels or ""))] = number
+    try:
+        for metric in text_string_to_metric_families(text):
+            for sample in metric.samples:
+                labels = frozenset(sample.labels.items())
+                values.setdefault(sample.name, {})[labels] = sample.value
+    except (ValueError, IndexError):
+        message = f"what answers there is no recollex server: {text[:80]!r}"
+        raise ProtocolError(message) from None
     return MetricsSnapshot(values)

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex.remote.server.instruments import SECONDS, Histogram
-from recollex.remote.server.metrics import Metrics
+from recollex.remote.server.metrics import SECONDS, Metrics
 from recollex.remote.server.metrics_snapshot import MetricsSnapshot, parse_metrics
 from recollex_engine.errors import ProtocolError
 
@@ -25,10 +24,10 @@ def test_what_was_measured_is_read_back() -> None:
 
 @given(st.lists(st.floats(1e-6, 9.0), min_size=1, max_size=50), st.sampled_from([0.5, 0.9, 0.99]))
 def test_a_quantile_lies_in_the_bucket_of_the_value(values: list[float], share: float) -> None:
-    histogram = Histogram("took", "Time.")
+    metrics = Metrics()
     for value in values:
-        histogram.observe(value)
-    found = parse_metrics("\n".join(histogram.lines())).quantile(share, "took")
+        metrics.waited(value)
+    found = parse_metrics(metrics.text()).quantile(share, "recollex_queue_seconds")
     needed = next(n for n in range(1, len(values) + 1) if n >= share * len(values))
     exact = sorted(values)[needed - 1]
     edges = (0.0, *SECONDS)
