@@ -76,6 +76,8 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
     """Return the parser of every subcommand."""
     actions = subcommands.build()._actions
     (found,) = (a for a in actions if isinstance(a, argparse._SubParsersAction))
+    for parser in found.choices.values():
+        parser.complete()
     return dict(found.choices)
 
 

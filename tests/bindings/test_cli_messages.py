@@ -160,7 +160,7 @@ def test_a_wrong_word_is_named_with_what_to_type(
         ("ingest memory notes.txt", "notes.txt: line 1 is not JSON, and no header of a table"),
         ("ingest memory bad.jsonl", "bad.jsonl: line 1 is not JSON: "),
         ("ingest memory bad.jsonl --format mem0", "bad.jsonl: it is not JSON, as mem0 is: "),
-        ("ingest memory .", "it is a folder of no known format: known are exports of ChatGPT"),
+        ("ingest memory .", "it is a folder of no known format: known are chatgpt"),
         ("restore bk new --number 9", "there is no backup at bk: recollex backup makes one"),
         ("erase memory --by a --why b", "such as id or document_id, or everything"),
         (

@@ -117,3 +117,14 @@ def parse_json(text: str, name: str = "") -> Any:
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise InputError(f"{name and f'{name} is '}not JSON: {why}") from error
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is a JSON object or list as a whole."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return False
+    try:
+        parse_json(text)
+    except InputError:
+        return False
+    return True

@@ -34,29 +34,7 @@ if TYPE_CHECKING:
     from recollex.files.imports.ingest import Ingestion
 
 
-_FORMATS = [
-    "jsonl",
-    "chatgpt",
-    "claude",
-    "json",
-    "langchain",
-    "letta",
-    "mem0",
-    "csv",
-    "parquet",
-    "mbox",
-    "slack",
-    "markdown",
-    "pdf",
-    "triples",
-    "ics",
-    "zep",
-]
-_FILES = """
-formats, found by the content: JSON lines (jsonl), or a list of their objects (json); ChatGPT's
-conversations.json (chatgpt); LangChain's histories (langchain); memories of mem0 (mem0); Letta's
-agent files (letta); tables with a column of texts (csv, parquet). With facts: subject, predicate
-and object with times (triples), calendars (ics).
+_FILES = """\
 What is left out is counted. Reading a file again stores nothing twice.
 
 each line of jsonl is an object, a memory or a turn of talk:
@@ -69,15 +47,20 @@ lines carry ids. A batch is lines of one kind, one document and one recorded_at.
 
 
 def _ingest_options(parser: Parser) -> None:
+    from recollex.files.imports.formats import formats
+
+    rows = sorted(formats().values(), key=lambda row: row.name)
+    listed = "\n".join(f"  {row.name:<10} {row.line()}".replace("`", "") for row in rows)
+    parser.epilog = f"{parser.epilog}\nformats, found by the content:\n{listed}\n{_FILES}"
     add = parser.add_argument
     add_store(parser)
     add("file", help="the file to read; - is standard input")
     add_agent(parser)
     add(
         "--format",
-        choices=_FORMATS,
+        choices=[row.name for row in rows],
         metavar="FORMAT",
-        help=f"{', '.join(_FORMATS)} (what the content says)",
+        help="one of those listed below (what the content says)",
     )
     add("--document", metavar="ID", help="of turns that name none (file's name)")
     add_zone(parser)
@@ -104,6 +87,7 @@ def ingest(arguments: Arguments) -> int:
     """Store a file in batches; a refused batch leaves the earlier ones stored."""
     from recollex.files.imports.ingest import store_source
     from recollex.files.imports.opening import open_source
+    from recollex.files.imports.reading import Reading
 
     given = {"source": arguments.source, "trust": arguments.trust}
     stamp = {name: value for name, value in given.items() if value is not None}
@@ -113,13 +97,16 @@ def ingest(arguments: Arguments) -> int:
         source = open_source(
             sys.stdin if arguments.file == "-" else arguments.file,
             arguments.format,
-            find_zone(arguments.zone),
-            arguments.document,
-            arguments.recorded,
-            arguments.stamped,
+            Reading(
+                arguments.document or "",
+                find_zone(arguments.zone),
+                arguments.recorded,
+                arguments.stamped,
+            ),
         )
-        if arguments.format is None and source.format != "jsonl":
-            say(f"{arguments.file} is read as {source.format}; --format names another format")
+        name = source.row.name
+        if arguments.format is None and name != "jsonl":
+            say(f"{arguments.file} is read as {name}; --format names another format")
         try:
             llm = language_model(arguments) if arguments.facts else None
             with llm or nullcontext(), open_store(arguments, llm=llm) as store:
@@ -137,11 +124,11 @@ def ingest(arguments: Arguments) -> int:
 
 def _tell(arguments: Arguments, done: "Ingestion") -> int:
     """Print what was stored, and say what was not; 1 if the file has nothing to store."""
-    from recollex.files.imports.text_source import WITH_FACTS
+    from recollex.files.imports.formats import formats
     from recollex.files.line_batches import GONE_HERE
 
     there = done.read - done.stored
-    told = there > 0 and done.format not in WITH_FACTS
+    told = there > 0 and not formats()[done.format].facts
     there_too = f", {there:,} there already" if told else ""
     show(
         arguments,
@@ -170,9 +157,9 @@ def _tell(arguments: Arguments, done: "Ingestion") -> int:
 
 def _facts(done: "Ingestion") -> str:
     """Return what to say of facts and events; "" for a format without them."""
-    from recollex.files.imports.text_source import WITH_FACTS
+    from recollex.files.imports.formats import formats
 
-    if done.format not in WITH_FACTS:
+    if not formats()[done.format].facts:
         return f", {counted(done.facts, 'fact')}" if done.facts else ""
     entries = counted(done.read, "entry")
     return f", {counted(done.facts, 'fact')} and {counted(done.events, 'event')} of {entries}"
@@ -268,7 +255,6 @@ COMMANDS = (
         ],
         _ingest_options,
         ingest,
-        _FILES,
     ),
     Command(
         "export",

@@ -60,6 +60,21 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: object) -> None:
         options.setdefault("formatter_class", _Help)
         super().__init__(**options, allow_abbrev=False)  # type: ignore[arg-type]
+        self._later: list[Callable[[Parser], None]] = []
+
+    def add_later(self, options: Callable[["Parser"], None]) -> None:
+        """Add options when this subcommand is parsed or explained, and not for another one."""
+        self._later.append(options)
+
+    def complete(self) -> None:
+        """Add the options that were left for later."""
+        while self._later:
+            self._later.pop(0)(self)
+
+    def format_help(self) -> str:
+        """Return the help, with the options of `add_later`."""
+        self.complete()
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and one line that says what to type instead."""
@@ -67,6 +82,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse as argparse does; what is not known is an error of this parser."""
+        self.complete()
         words = self._with_store(list(sys.argv[1:] if args is None else args))
         self._check_options(words)
         if not self._is_whole:
@@ -170,8 +186,8 @@ class Command:
     """One subcommand.
 
     name: as it is typed. summary: its line in the list of subcommands. examples: without the
-    program's name. options: adds its options to a parser. run: does it, and returns the exit code.
-    files: what the help says of the files that it reads.
+    program's name. options: adds its options to a parser, once the subcommand is typed. run: does
+    it, and returns the exit code. files: what the help says of the files that it reads.
     """
 
     name: str

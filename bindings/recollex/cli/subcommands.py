@@ -65,6 +65,7 @@ def _complete_paths(parser: argparse.ArgumentParser) -> None:
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for own in action.choices.values():
+                own.complete()
                 _complete_paths(own)
         elif {action.dest, action.metavar} & set(_FOLDERS):
             action.complete = DIRECTORY  # type: ignore[attr-defined]
@@ -112,7 +113,11 @@ def build() -> Parser:
         epilog = f"examples:\n{lines}" + (f"\n{command.files}" if command.files else "")
         about = f"{command.summary[0].upper()}{command.summary[1:]}."
         own = commands.add_parser(name, help=command.summary, description=about, epilog=epilog)
-        command.options(own)
-        if not own.takes("--json"):
-            own.add_argument("--json", action="store_true", help="print one JSON object")
+        own.add_later(command.options)
+        own.add_later(_add_json)
     return parser
+
+
+def _add_json(parser: Parser) -> None:
+    if not parser.takes("--json"):
+        parser.add_argument("--json", action="store_true", help="print one JSON object")

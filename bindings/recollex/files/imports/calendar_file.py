@@ -5,6 +5,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from importlib.util import find_spec
 from typing import Any
 
+from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import Reading
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.literals import Text
@@ -13,14 +14,18 @@ from recollex_engine.domain.operations import Operation, UpsertEdge, UpsertEvent
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
 
-OPENING = "BEGIN:VCALENDAR"
+_OPENING = "BEGIN:VCALENDAR"
 
 
-def read(content: str, reading: Reading, zone: tzinfo) -> Iterator[list[Operation]]:
+def _is_opening(first: str) -> bool:
+    return first.startswith(_OPENING)
+
+
+def read(content: str, reading: Reading) -> Iterator[list[Operation]]:
     """Yield the operations of each entry. Raises `InputError`, also without icalendar.
 
     A repeated entry is read once, at its first time; its rule is counted as left out. Times without
-    a zone are in ``zone``. Tasks, journals and busy times are left out.
+    a zone are in that of ``reading``. Tasks, journals and busy times are left out.
     """
     if find_spec("icalendar") is None:
         raise InputError("a calendar needs icalendar: pip install 'recollex[calendar]'")
@@ -33,17 +38,18 @@ def read(content: str, reading: Reading, zone: tzinfo) -> Iterator[list[Operatio
     for calendar in calendars:
         for part in calendar.walk():
             if part.name == "VEVENT":
-                yield from _entry(part, reading, zone)
+                yield from _entry(part, reading)
             elif part.name in ("VTODO", "VJOURNAL", "VFREEBUSY"):
                 reading.skip(str(part.name).lower())
 
 
-def _entry(part: Any, reading: Reading, zone: tzinfo) -> Iterator[list[Operation]]:
+def _entry(part: Any, reading: Reading) -> Iterator[list[Operation]]:
     title = str(part.get("SUMMARY", "")).strip()
     begins = part.get("DTSTART")
     if not title or begins is None:
         reading.skip("entry without a title or a time")
         return
+    zone = reading.zone
     start = _moment(begins.dt, zone)
     end = _end(part, begins.dt, start, zone)
     for rule in ("RRULE", "RDATE"):
@@ -149,3 +155,17 @@ def _moment(given: date, zone: tzinfo) -> int:
     if not isinstance(given, datetime):
         given = datetime.combine(given, time())
     return to_micros(given if given.tzinfo else given.replace(tzinfo=zone), "DTSTART")
+
+
+FORMATS = (
+    Format(
+        "ics",
+        ("text",),
+        "a calendar (RFC 5545)",
+        "an entry is a memory, an event, facts",
+        _is_opening,
+        read,
+        extra="calendar",
+        facts=True,
+    ),
+)

@@ -15,6 +15,7 @@ conversation becomes a document, its title the context.
 from collections.abc import Iterator
 from typing import Any
 
+from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import PICTURE, Object, Reading, as_dict, as_list
 from recollex_engine.errors import InputError
 
@@ -126,3 +127,15 @@ def _text(content: dict[str, Any], reading: Reading) -> str | None:
         else:
             reading.skip(f"part of type {each.get('content_type')}")
     return "\n".join(line for line in lines if line.strip())
+
+
+FORMATS = (
+    Format(
+        "chatgpt",
+        ("json", "folder", "archive"),
+        "ChatGPT's export: the archive, its folder, or `conversations.json`",
+        "turns; a conversation is a document, its title the context",
+        matches,
+        read,
+    ),
+)

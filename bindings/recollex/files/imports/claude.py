@@ -21,6 +21,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from recollex.files.imports.formats import Format
 from recollex.files.imports.paragraphs import paragraphs
 from recollex.files.imports.reading import PICTURE, Object, Reading, as_dict, as_list
 from recollex_engine.domain.turn_content import is_tool_result
@@ -147,3 +148,15 @@ def _memories(item: Object, reading: Reading) -> Iterator[Object]:
                 "tags": [_TAG],
             }
             yield from reading.checked(memory, "memory")
+
+
+FORMATS = (
+    Format(
+        "claude",
+        ("json", "folder", "archive"),
+        "Claude's export, in the same three forms",
+        "turns; documents of projects and what Claude noted are memories",
+        matches,
+        read,
+    ),
+)

@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import Object, Reading
 from recollex.files.imports.tables import fields_of, read_rows
 from recollex_engine.errors import InputError
@@ -32,6 +33,10 @@ def separator_of(header: str) -> str | None:
     return None
 
 
+def _is_header(first: str) -> bool:
+    return first.lstrip()[:1] not in ("{", "[") and separator_of(first) is not None
+
+
 def read(content: str, reading: Reading) -> Iterator[Object]:
     """Yield the rows. Raises `InputError` for what is no table with a column of texts."""
     lines = io.StringIO(content, newline="")
@@ -50,3 +55,15 @@ def _whole(rows: Iterable[dict[str, Any]], reading: Reading) -> Iterator[dict[st
             reading.skip("row with more cells than columns")
             continue
         yield {name: value for name, value in row.items() if value is not None}
+
+
+FORMATS = (
+    Format(
+        "csv",
+        ("text",),
+        "a table with a column of texts",
+        "a row is a memory; with speaker and time, or role, a turn",
+        _is_header,
+        read,
+    ),
+)

@@ -12,8 +12,8 @@ from recollex.api.agent import Agent
 from recollex.api.foreign_files import errors_of
 from recollex.api.plurals import counted
 from recollex.api.progress import progress_bar, reporting_to
-from recollex.files.imports.opening import File, open_source
-from recollex.files.imports.source import Source
+from recollex.files.imports.opening import File, SourceFile, open_source
+from recollex.files.imports.reading import Reading
 from recollex.files.jsonl import Line
 from recollex.files.line_batches import (
     GONE_HERE,
@@ -81,14 +81,8 @@ def ingest(
 ) -> Ingestion:
     """Retain the memories and turns of a file that another program wrote; return what was done.
 
-    file: its path, or an open stream of text. format: "jsonl" (a JSON object a line), "json" (a
-    list of such objects), "chatgpt", "claude" and "slack" (their exports: the archive, its folder,
-    or for the first two `conversations.json`), "langchain" (`messages_to_dict`), "mem0"
-    (`get_all`), "letta" (an agent file), "csv", "parquet" (needs
-    ``pip install 'recollex[parquet]'``), "mbox", "markdown" (a file, a folder, an agent's memory
-    folder; needs ``recollex[markdown]``) or "pdf" (needs ``recollex[pdf]``); with facts: "triples"
-    (subject, predicate, object and their time, as JSON lines or CSV), "zep" (episodes, nodes and
-    edges) and "ics" (a calendar; needs ``recollex[calendar]``). None finds it by the content.
+    file: its path, or an open stream of text. format: one that docs/imports.md and `recollex ingest
+    --help` list; None finds it by the content.
 
     Times, roles, speakers and ids are kept. A memory without an id gets one that is made of its
     place or its values, except in JSON lines; so reading the file again adds nothing. document_id:
@@ -118,7 +112,7 @@ def ingest(
     check_flag(facts, "facts")
     check_flag(embed_facts, "embed_facts")
     with errors_of(str(file) if isinstance(file, str | os.PathLike) else "the stream"):
-        opened = open_source(file, format, zone, document_id, recorded, stamped)
+        opened = open_source(file, format, Reading(document_id or "", zone, recorded, stamped))
         try:
             return store_source(agent, opened, stamp, batch, facts, embed_facts)
         finally:
@@ -127,7 +121,7 @@ def ingest(
 
 def store_source(
     agent: Agent,
-    source: Source,
+    source: SourceFile,
     stamp: dict[str, Any],
     batch: int | None = None,
     facts: bool = False,
@@ -146,7 +140,7 @@ def store_source(
         from recollex_mind.extraction import model_of
 
         model_of(agent.engine.writable())
-    done = Ingestion(source.format, columns=source.reading.columns)
+    done = Ingestion(source.row.name, columns=source.reading.columns)
     lines = admitted(agent, source.lines, source.reading.left_out)
     first = next(lines, None)  # an error in the first line makes no store
     if first is not None:
@@ -188,14 +182,14 @@ def _draw_facts(agent: Agent, talks: list[str]) -> int:
 
 def store_episodes(
     agent: Agent,
-    source: Source,
+    source: SourceFile,
     episodes: Iterator[list[Operation]],
     stamp: dict[str, Any],
     batch: int,
 ) -> Ingestion:
     """Record the operations of a source's entries, in transactions of ``batch`` entries."""
-    done = Ingestion(source.format)
-    note = {"by": f"ingest {source.format}"}
+    done = Ingestion(source.row.name)
+    note = {"by": f"ingest {source.row.name}"}
     stamped = trust_stamp(stamp.get("source"), stamp.get("trust"))
     before = None
     with progress_bar(source.total, "ingesting", "entries") as progress:

@@ -16,6 +16,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.domain.roles import ROLES, role_number
 from recollex_engine.errors import InputError
@@ -109,3 +110,15 @@ def _calls(data: dict[str, Any], reading: Reading) -> Iterator[dict[str, Any]]:
             continue
         arguments = json.dumps(each.get("args") or {}, ensure_ascii=False, default=str)
         yield {"function": {"name": each["name"], "arguments": arguments}}
+
+
+FORMATS = (
+    Format(
+        "langchain",
+        ("json",),
+        "`messages_to_dict`, the file history, a dict of sessions, `dumpd`",
+        "turns; a session is a document",
+        matches,
+        read,
+    ),
+)

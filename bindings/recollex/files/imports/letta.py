@@ -25,6 +25,7 @@ from hashlib import blake2b
 from typing import Any
 
 from recollex.api.foreign_files import parse_json
+from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.domain.turn_content import is_tool_result
 from recollex_engine.errors import InputError
@@ -176,3 +177,15 @@ def _unpacked(text: str, reading: Reading) -> str | None:
         reading.skip("result of a tool without a text")
         return None
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+
+
+FORMATS = (
+    Format(
+        "letta",
+        ("json",),
+        "an agent file (`.af`), or passages of the API",
+        "blocks and passages are memories, messages turns",
+        matches,
+        read,
+    ),
+)

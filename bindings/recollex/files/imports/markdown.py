@@ -26,6 +26,7 @@ from typing import Any
 
 from recollex.api.foreign_files import text_of
 from recollex.files.imports.folders import files_below, files_of_kind
+from recollex.files.imports.formats import Format
 from recollex.files.imports.markdown_blocks import sections
 from recollex.files.imports.paragraphs import named
 from recollex.files.imports.reading import Object, Reading
@@ -68,16 +69,16 @@ def is_memory_folder(path: Path) -> bool:
     return path.is_dir() and any(file.name.lower() == MEMORY for file in path.iterdir())
 
 
-def matches(path: Path) -> bool:
-    """Return whether a path is a file of Markdown by its name, or a folder that has some."""
-    if path.is_dir():
-        return any(each.suffix.lower() in SUFFIXES for each in files_below(path))
-    return path.suffix.lower() in SUFFIXES
+def matches(given: Path | str) -> bool:
+    """Return whether a path is a file of Markdown by its name, or a folder that has some.
 
-
-def opens(first: str) -> bool:
-    """Return whether a text whose first line is this is Markdown: a heading, or front matter."""
-    return re.match(r"#{1,6} \S|---\s*$", first) is not None
+    Also whether a text whose first line is given is Markdown: a heading, or front matter.
+    """
+    if isinstance(given, str):
+        return re.match(r"#{1,6} \S|---\s*$", given) is not None
+    if given.is_dir():
+        return any(each.suffix.lower() in SUFFIXES for each in files_below(given))
+    return given.suffix.lower() in SUFFIXES
 
 
 def check_installed() -> None:
@@ -87,16 +88,19 @@ def check_installed() -> None:
             raise InputError("Markdown needs its parsers: pip install 'recollex[markdown]'")
 
 
-def read(path: Path, reading: Reading) -> Iterator[Object]:
-    """Yield the memories of a file, or of those of a folder. Raises `InputError`."""
+def read(given: Path | str, reading: Reading) -> Iterator[Object]:
+    """Yield the memories of a text, a file, or of those of a folder. Raises `InputError`."""
     check_installed()
-    if not path.is_dir():
-        is_memory = path.name.lower() == MEMORY
-        yield from read_text(text_of(path.resolve()), path.name, reading, is_memory)
+    if isinstance(given, str):
+        yield from read_text(given, reading.document, reading)
         return
-    is_memory = is_memory_folder(path)
-    for file in files_of_kind(path, SUFFIXES, reading):
-        name = file.relative_to(path).as_posix()
+    if not given.is_dir():
+        is_memory = given.name.lower() == MEMORY
+        yield from read_text(text_of(given.resolve()), given.name, reading, is_memory)
+        return
+    is_memory = is_memory_folder(given)
+    for file in files_of_kind(given, SUFFIXES, reading):
+        name = file.relative_to(given).as_posix()
         yield from read_text(text_of(file), name, reading, is_memory)
 
 
@@ -263,3 +267,17 @@ def _slug(heading: str) -> str:
 
 def _bounded(id: str, end: str) -> str:
     return id[: MAX_NAME - len(end)] + end
+
+
+FORMATS = (
+    Format(
+        "markdown",
+        ("file", "folder", "text"),
+        "a file, a folder of them, or an agent's memory folder",
+        "a section is a memory; of a memory folder, an item of a list",
+        matches,
+        read,
+        extra="markdown",
+        guess=True,
+    ),
+)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from recollex.files.imports.formats import Format
 from recollex.files.imports.html_text import text_of_html
 from recollex.files.imports.reading import Object, Reading
 from recollex_engine.errors import InputError
@@ -35,8 +36,6 @@ _BROKEN = (ValueError, LookupError, AttributeError, TypeError, IndexError, Recur
 
 def matches(path: Path) -> bool:
     """Return whether a file is a mailbox."""
-    if not path.is_file():
-        return False
     with path.open("rb") as file:
         return file.read(len(_OPENING)) == _OPENING
 
@@ -154,3 +153,15 @@ def _words(mail: EmailMessage, reading: Reading) -> str:
 
 def _files(mail: EmailMessage) -> list[Any]:
     return [part for part in mail.iter_attachments() if part.get_content_maintype() != "multipart"]
+
+
+FORMATS = (
+    Format(
+        "mbox",
+        ("file",),
+        "a mailbox",
+        "a mail is a turn; its thread is a document, its subject the context",
+        matches,
+        read,
+    ),
+)

@@ -13,6 +13,7 @@ tells them apart. Relations of mem0's graph have no time and no evidence; they a
 from collections.abc import Iterator
 from typing import Any
 
+from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.errors import InputError
 
@@ -52,3 +53,15 @@ def read(content: Any, reading: Reading) -> Iterator[Object]:
             "metadata": as_dict(item.get("metadata")) | more,
         }
         yield from reading.checked(memory, "memory")
+
+
+FORMATS = (
+    Format(
+        "mem0",
+        ("json",),
+        "`get_all`, or its list of results",
+        "memories; categories are tags, `user_id` and the like metadata",
+        matches,
+        read,
+    ),
+)

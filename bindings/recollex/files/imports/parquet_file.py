@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import Object, Reading
 from recollex.files.imports.tables import read_rows
 from recollex.files.parquet import check_installed
@@ -15,8 +16,6 @@ _ROWS = 10_000
 
 def matches(path: Path) -> bool:
     """Return whether a file begins as one of Parquet."""
-    if not path.is_file():
-        return False
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
@@ -41,3 +40,17 @@ def read(path: Path, reading: Reading) -> Iterator[Object]:
     with parquet.ParquetFile(path) as file:
         rows = (row for batch in file.iter_batches(_ROWS) for row in batch.to_pylist())
         yield from read_rows(list(file.schema_arrow.names), rows, reading)
+
+
+FORMATS = (
+    Format(
+        "parquet",
+        ("file",),
+        "the same, as Parquet",
+        "what one of `csv` does",
+        matches,
+        read,
+        extra="parquet",
+        count=count,
+    ),
+)

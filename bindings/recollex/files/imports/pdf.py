@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recollex.files.imports.folders import files_below, files_of_kind
+from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import Object, Reading
 from recollex_engine.errors import InputError
 
@@ -26,8 +27,6 @@ def matches(path: Path) -> bool:
     """Return whether a path is a PDF, or a folder that has some."""
     if path.is_dir():
         return any(each.suffix.lower() == _SUFFIX for each in files_below(path))
-    if not path.is_file():
-        return False
     with path.open("rb") as file:
         return _MAGIC in file.read(_OPENING)
 
@@ -83,3 +82,17 @@ def _time(about: Any) -> str | None:
             if (at := getattr(about, name)) is not None:
                 return str(at.isoformat())
     return None
+
+
+FORMATS = (
+    Format(
+        "pdf",
+        ("file", "folder"),
+        "a file or a folder of them",
+        "a page is a memory; its number is metadata, and the end of its id",
+        matches,
+        read,
+        extra="pdf",
+        guess=True,
+    ),
+)

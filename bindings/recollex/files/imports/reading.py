@@ -1,13 +1,13 @@
 """What every reader of a file shares: counting what is left out, times, and contents of messages.
 
-A reader is a function ``read(content, reading)`` that yields the objects of JSON lines. What it
-does not understand it counts in ``reading``, and never drops in silence.
+A reader (`formats.Format.read`) counts in ``reading`` what it does not understand, and never drops
+it in silence.
 """
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from hashlib import blake2b
 from typing import Any
 
@@ -24,14 +24,20 @@ PICTURE = "[picture]"
 
 @dataclass(slots=True)
 class Reading:
-    """What is read of one file.
+    """How one file is read, and what is counted meanwhile.
 
-    document: the document of turns that name none. left_out: what was not kept, or kept as a note
+    document: of turns that name none, "" for the file's name; has_name: False for a stream that has
+    none. zone: of times without an offset. recorded, stamped: keep the recorded time, and the
+    source and trust, of each line. left_out: what was not kept, or kept as a note
     such as "[picture]", and how often. untimed: turns and memories without a time of their own.
     columns: of a table, what each was taken for.
     """
 
-    document: str
+    document: str = ""
+    zone: tzinfo = UTC
+    recorded: bool = False
+    stamped: bool = False
+    has_name: bool = True
     left_out: Counter[str] = field(default_factory=Counter)
     untimed: int = 0
     columns: dict[str, str] = field(default_factory=dict)

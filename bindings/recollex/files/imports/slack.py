@@ -20,6 +20,7 @@ from html import unescape
 from importlib.resources.abc import Traversable
 
 from recollex.api.foreign_files import parse_json, text_of
+from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.errors import InputError
 
@@ -169,3 +170,15 @@ def _items(file: Traversable) -> list[Object]:
         return []
     content = parse_json(text_of(file), file.name)
     return [as_dict(each) for each in as_list(content)]
+
+
+FORMATS = (
+    Format(
+        "slack",
+        ("folder", "archive"),
+        "Slack's export, a folder or the archive",
+        "messages are turns; a channel is a document, and so is a thread",
+        matches,
+        read,
+    ),
+)

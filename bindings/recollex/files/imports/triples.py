@@ -8,13 +8,14 @@ of memories). An object is an entity; {"text": "blue"}, a number or a boolean is
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import tzinfo
-from typing import Any, TextIO
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from recollex.api.foreign_files import parse_json
+from recollex.api.foreign_files import is_json, parse_json
 from recollex.files.imports.csv_file import header_separator
+from recollex.files.imports.formats import Format
 from recollex.files.imports.partial_dates import read_period, read_valid
 from recollex.files.imports.reading import Object, Reading, as_dict
 from recollex_engine.domain.literals import Object as FactObject
@@ -35,23 +36,33 @@ _NAMES = {
 }
 
 
-def matches(fields: object) -> bool:
-    """Return whether an object, or the columns of a table, are a triple's."""
-    return isinstance(fields, Mapping) and set(NEEDED) <= fields.keys()
+def matches(first: str) -> bool:
+    """Return whether a line is a triple as JSON, or names the columns of a table of triples.
 
-
-def is_header(line: str) -> bool:
-    """Return whether a line names the columns of a table of triples.
-
-    >>> is_header("subject,predicate,object,time"), is_header("text,at")
+    >>> matches("subject,predicate,object,time"), matches("text,at")
     (True, False)
     """
-    return set(NEEDED) <= set(_columns(line))
+    columns = as_dict(parse_json(first)) if is_json(first) else _columns(first)
+    return set(NEEDED) <= set(columns)
 
 
-def read_lines(lines: Iterable[str], reading: Reading, zone: tzinfo) -> Iterator[list[Operation]]:
-    """Yield the operations of each line of JSON. Raises `InputError` naming the line."""
-    for number, line in enumerate(lines, 1):
+def read(lines: Iterable[str], reading: Reading) -> Iterator[list[Operation]]:
+    """Yield the operations of each line of JSON, or of each row. Raises `InputError`."""
+    rest = iter(lines)
+    empty = 0
+    first = next(rest, "")
+    while first and not first.strip():
+        empty += 1
+        first = next(rest, "")
+    if is_json(first):
+        yield from _of_lines(chain([first], rest), empty + 1, reading)
+    else:
+        yield from _of_table(rest, first, reading)
+
+
+def _of_lines(lines: Iterable[str], start: int, reading: Reading) -> Iterator[list[Operation]]:
+    """Yield the operations of each line of JSON; start: the number of the first."""
+    for number, line in enumerate(lines, start):
         if not line.strip():
             continue
         fields = parse_json(line, f"line {number}")
@@ -59,17 +70,15 @@ def read_lines(lines: Iterable[str], reading: Reading, zone: tzinfo) -> Iterator
         if whole is not fields:
             reading.skip("line with broken characters")
         try:
-            yield _operations(as_dict(whole), reading, zone)
+            yield _operations(as_dict(whole), reading)
         except InputError as error:
             raise InputError(f"line {number}: {error}") from error
 
 
-def read_table(
-    file: TextIO, header: str, reading: Reading, zone: tzinfo
-) -> Iterator[list[Operation]]:
+def _of_table(lines: Iterator[str], header: str, reading: Reading) -> Iterator[list[Operation]]:
     """Yield the operations of each row after ``header``, the line that names the columns."""
     columns = _columns(header)
-    rows = csv.reader(file, delimiter=header_separator(header))
+    rows = csv.reader(lines, delimiter=header_separator(header))
     reading.columns = {name: _NAMES.get(name, "left out") for name in columns}
     for number, row in enumerate(rows, 2):
         if not any(row):
@@ -83,7 +92,7 @@ def read_table(
         if "evidence" in fields:
             fields["evidence"] = fields["evidence"].replace(";", " ").split()  # type: ignore[assignment]
         try:
-            yield _operations(fields, reading, zone)
+            yield _operations(fields, reading)
         except InputError as error:
             raise InputError(f"row {number}: {error}") from error
 
@@ -93,7 +102,7 @@ def _columns(header: str) -> list[str]:
     return [name.strip().lower() for name in row]
 
 
-def _operations(fields: Object, reading: Reading, zone: tzinfo) -> list[Operation]:
+def _operations(fields: Object, reading: Reading) -> list[Operation]:
     said: dict[str, Any] = {}
     for given, value in fields.items():
         name = _NAMES.get(given)
@@ -106,12 +115,12 @@ def _operations(fields: Object, reading: Reading, zone: tzinfo) -> list[Operatio
     if missing := [name for name in NEEDED if name not in said]:
         raise InputError(f"a triple needs {', '.join(NEEDED)}: {missing[0]} is missing")
     point, start, end = (_time(said.get(name)) for name in ("point", "start", "end"))
-    valid = read_valid(point, start, end, zone)
+    valid = read_valid(point, start, end, reading.zone)
     operations: list[Operation] = []
     evidence = said.get("evidence", ())
     evidence = (evidence,) if isinstance(evidence, str) else tuple(evidence)
     if "text" in said:
-        gist = _gist(str(said["text"]), point or start, reading, zone)
+        gist = _gist(str(said["text"]), point or start, reading)
         operations.append(gist)
         evidence = (*evidence, gist.id)
     return [
@@ -130,9 +139,9 @@ def _operations(fields: Object, reading: Reading, zone: tzinfo) -> list[Operatio
     ]
 
 
-def _gist(text: str, time: str | None, reading: Reading, zone: tzinfo) -> Retain:
+def _gist(text: str, time: str | None, reading: Reading) -> Retain:
     id = str(uuid5(NAMESPACE_URL, f"gist {reading.document} {time} {text}"))
-    at = None if time is None else read_period(time, zone)[0]
+    at = None if time is None else read_period(time, reading.zone)[0]
     if at is None:
         reading.untimed += 1
     return Retain(
@@ -157,3 +166,16 @@ def _number(cell: str) -> float:
         return float(cell)
     except ValueError:
         raise InputError(f"confidence must be a number, got {cell!r}") from None
+
+
+FORMATS = (
+    Format(
+        "triples",
+        ("lines",),
+        "dated triples, as JSON lines or CSV",
+        "facts; `text` is a memory, their evidence",
+        matches,
+        read,
+        facts=True,
+    ),
+)

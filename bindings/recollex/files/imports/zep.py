@@ -20,10 +20,11 @@ it back. Summaries and embeddings of nodes, which a model made, are left out.
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Any
 
 from recollex.api.iso_times import parse_time
+from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import Object, Reading, as_dict, as_list
 from recollex_engine.clock import to_micros
 from recollex_engine.domain.checks import MAX_NAME
@@ -47,7 +48,7 @@ def matches(content: Any) -> bool:
     return "uuid" in first and "content" in first and first.get("source") in _KINDS
 
 
-def read(content: Any, reading: Reading, zone: tzinfo) -> Iterator[list[Operation]]:
+def read(content: Any, reading: Reading) -> Iterator[list[Operation]]:
     """Yield the operations of each episode, then those of each entity and each fact."""
     if not matches(content):
         raise InputError(
@@ -57,7 +58,7 @@ def read(content: Any, reading: Reading, zone: tzinfo) -> Iterator[list[Operatio
     graph = content if isinstance(content, dict) else {"episodes": content}
     known: set[str] = set()
     for place, each in enumerate(map(as_dict, graph["episodes"]), 1):
-        made = _episode(each, place, reading, zone)
+        made = _episode(each, place, reading)
         if made is not None:
             known.add(str(made.id))
             yield [made]
@@ -75,12 +76,12 @@ def read(content: Any, reading: Reading, zone: tzinfo) -> Iterator[list[Operatio
         ]
         yield [UpsertEntity(name, types=tuple(types))]
     for each in map(as_dict, as_list(graph.get("edges"))):
-        yield from _fact(each, names, known, reading, zone)
+        yield from _fact(each, names, known, reading)
     for name in graph.keys() - {"episodes", "nodes", "edges"}:
         reading.skip(f"field {name!r}")
 
 
-def _episode(each: Object, place: int, reading: Reading, zone: tzinfo) -> Retain | None:
+def _episode(each: Object, place: int, reading: Reading) -> Retain | None:
     """Return the operation of an episode; None, and count it, if it has no text."""
     document = next((str(each[name]) for name in _DOCUMENTS if each.get(name)), reading.document)
     text = str(each.get("content") or "").strip()
@@ -94,7 +95,7 @@ def _episode(each: Object, place: int, reading: Reading, zone: tzinfo) -> Retain
     kept = {
         "id": str(each.get("uuid") or f"{document}/{place}"),
         "text": text,
-        "at": _time(each, _TIMES, reading, zone),
+        "at": _time(each, _TIMES, reading),
         "metadata": metadata | ({"kind": "json"} if each.get("source") == "json" else {}),
         "document_id": document,
         "context": each.get("source_description"),
@@ -126,14 +127,14 @@ def _spoken_by(name: str, role: str | None) -> Object:
 
 
 def _fact(
-    each: Object, names: dict[str, str], known: set[str], reading: Reading, zone: tzinfo
+    each: Object, names: dict[str, str], known: set[str], reading: Reading
 ) -> Iterator[list[Operation]]:
     """Yield the operations of an edge: its sentence as a memory, and the fact."""
     subject = names.get(str(each.get("source_node_uuid")))
     value = names.get(str(each.get("target_node_uuid")))
     predicate = str(each.get("name") or "").replace("_", " ").lower().strip()
-    start = _time(each, ("valid_at",), reading, zone)
-    end = _time(each, ("invalid_at",), reading, zone)
+    start = _time(each, ("valid_at",), reading)
+    end = _time(each, ("invalid_at",), reading)
     if subject is None or value is None or not predicate:
         reading.skip("fact without its entities")
         return
@@ -147,7 +148,7 @@ def _fact(
     made: list[Operation] = []
     evidence = [str(uuid) for uuid in as_list(each.get("episodes")) if str(uuid) in known]
     if sentence := str(each.get("fact") or "").strip():
-        told = _micros(start or _time(each, ("created_at",), reading, zone))
+        told = _micros(start or _time(each, ("created_at",), reading))
         made.append(
             Retain(
                 Statement(
@@ -175,13 +176,26 @@ def _fact(
     yield made
 
 
-def _time(each: Object, fields: tuple[str, ...], reading: Reading, zone: tzinfo) -> datetime | None:
+def _time(each: Object, fields: tuple[str, ...], reading: Reading) -> datetime | None:
     """Return the first of the fields that is a time."""
     for name in fields:
         if (written := reading.time(each.get(name))) is not None:
-            return parse_time(written, zone, name)
+            return parse_time(written, reading.zone, name)
     return None
 
 
 def _micros(at: datetime | None) -> int | None:
     return None if at is None else to_micros(at, "a time")
+
+
+FORMATS = (
+    Format(
+        "zep",
+        ("json",),
+        "episodes of Zep or Graphiti, alone or with `nodes` and `edges`",
+        "messages are turns, others memories; edges are facts",
+        matches,
+        read,
+        facts=True,
+    ),
+)

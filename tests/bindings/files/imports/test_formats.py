@@ -2,24 +2,61 @@
 
 import io
 import json
+import sys
 import zipfile
 from pathlib import Path
 
 import pytest
 
 import recollex
-from recollex.cli import files
-from recollex.files.imports.opening import FORMATS
+from recollex.cli import main
+from recollex.files import imports
+from recollex.files.imports.formats import formats
 from recollex_engine.errors import InputError
 from tests.bindings.command_line import Shell
 from tests.bindings.files.imports.conftest import Ingest
 from tests.bindings.files.imports.test_chatgpt import CONVERSATIONS
 
+MODULE = """
+from recollex.files.imports.formats import Format
+
+
+def read(text, reading):
+    yield {"text": text.partition("\\n")[2]}
+
+
+def matches(first):
+    return first == "!note\\n"
+
+
+FORMATS = (Format("note", ("text",), "a note", "a memory", matches, read),)
+"""
 OBJECTS = [{"text": "Tea at four.", "id": "1"}, {"text": "Coffee at five.", "id": "2"}]
 
 
-def test_the_command_line_knows_every_format() -> None:
-    assert tuple(files._FORMATS) == FORMATS
+def test_the_help_and_the_page_list_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["ingest", "--help"])
+    shown = capsys.readouterr().out
+    page = (Path(__file__).parents[4] / "docs" / "imports.md").read_text("utf-8")
+    for row in formats().values():
+        assert f"  {row.name:<10} {row.line()}\n".replace("`", "") in shown
+        assert f"| `{row.name}` | {row.line()} | {row.becomes} |\n" in page
+
+
+def test_a_format_is_one_module(
+    agent: recollex.Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notebook.py").write_text(MODULE)
+    monkeypatch.setattr(imports, "__path__", [*imports.__path__, str(tmp_path)])
+    formats.cache_clear()
+    try:
+        (tmp_path / "day.note").write_text("!note\nTea at four.\n")
+        done = recollex.ingest(agent, tmp_path / "day.note")
+        assert (done.format, done.stored) == ("note", 1)
+    finally:
+        monkeypatch.undo()
+        formats.cache_clear()
+        del sys.modules["recollex.files.imports.notebook"]
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -48,7 +85,7 @@ def test_a_stream_of_text_is_read(agent: recollex.Agent) -> None:
         ('{"text": "Tea."\n', "notes.txt: line 1 is not JSON"),
         ('{"messages": [{"role": "user"}]}\n' * 2, "line 1 has an unknown field 'messages'"),
         ('{"price": 3, "name": "tea"}', "has an unknown field 'price'"),
-        ('[{"price": 3}]', "JSON of no known format: known are jsonl, chatgpt, claude"),
+        ('[{"price": 3}]', "JSON of no known format: known are chatgpt, claude, csv"),
         ("17", "JSON of no known format"),
         (b"\x89PNG\r\n\x1a\n\x00\xff", "no text in UTF-8"),
         (b"PAR1\x00\x00", "not a Parquet file"),
@@ -116,7 +153,7 @@ def test_an_agent_of_a_server_ingests(address: str, tmp_path: Path) -> None:
 
 
 def test_a_wrong_format_is_refused(agent: recollex.Agent) -> None:
-    with pytest.raises(InputError, match=r"format must be one of jsonl, .* got 'xml'"):
+    with pytest.raises(InputError, match=r"format must be one of chatgpt, .* got 'xml'"):
         recollex.ingest(agent, "talk.xml", format="xml")
     with pytest.raises(InputError, match=r"batch must lie in \[1, 100000\], got 0"):
         recollex.ingest(agent, io.StringIO('{"text": "Tea."}'), batch=0)

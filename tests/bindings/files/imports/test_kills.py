@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pytest
 
 import recollex
-from recollex.files.imports.opening import FORMATS
+from recollex.files.imports.formats import formats
 from tests.bindings.files.imports.samples import SAMPLES
 
 DIMENSION = 8
@@ -130,7 +130,7 @@ def check(tmp_path: Path, sample: str, count: int, batch: int, waits: bool) -> N
 
 
 def test_every_format_has_a_sample() -> None:
-    assert {kind for kind, _, _ in SAMPLES.values()} == set(FORMATS)
+    assert {kind for kind, _, _ in SAMPLES.values()} == set(formats())
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
