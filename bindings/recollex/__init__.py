@@ -11,224 +11,110 @@
 >>> store.close()
 """
 
+import ast
 import sys
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollex.api.version import VERSION
 
-if TYPE_CHECKING:
-    from recollex import errors
-    from recollex.api.agent import Agent
-    from recollex.api.backups import Backup, backups, restore, verify_backup
-    from recollex.api.conversation import Conversation
-    from recollex.api.doctoring import doctor
-    from recollex.api.erased_copies import erase_in_copy
-    from recollex.api.language_models import llm
-    from recollex.api.log_replay import replay
-    from recollex.api.reembedding import reembed
-    from recollex.api.store import Store, open
-    from recollex.api.transaction import Transaction
-    from recollex.files.imports.ingest import Ingestion, ingest
-    from recollex.files.memory_files import export_memories, import_memories
-    from recollex.remote.client.store import connect
-    from recollex_engine.agents.difference import Difference
-    from recollex_engine.agents.doctor import Diagnosis
-    from recollex_engine.agents.log_head import LogHead
-    from recollex_engine.agents.logbook import LogEntry
-    from recollex_engine.agents.stats import Stats
-    from recollex_engine.agents.summary import AgentSummary
-    from recollex_engine.agents.verification import Verification
-    from recollex_engine.backup.backup import BackupRun
-    from recollex_engine.backup.restoring import Restoration
-    from recollex_engine.backup.verification import BackupVerification
-    from recollex_engine.cancellation import Cancellation
-    from recollex_engine.domain.erasure import Erasure
-    from recollex_engine.domain.literals import Mention, Source, Text
-    from recollex_engine.domain.packing_options import Packing
-    from recollex_engine.domain.retention import Expiry, Retention
-    from recollex_engine.facts.entities import Entity
-    from recollex_engine.facts.episodes import Episode
-    from recollex_engine.facts.events import Event
-    from recollex_engine.facts.facts import Conflict, Fact, FactList
-    from recollex_engine.facts.hits import Hit
-    from recollex_engine.facts.provenance import DocumentNode, MentionNode
-    from recollex_engine.models.encoder import Encoder, load_encoder
-    from recollex_engine.models.given_vectors import GivenVectors
-    from recollex_engine.recall.joint_recall import JointRecall
-    from recollex_engine.recall.memory import Memory
-    from recollex_engine.recall.predecessor import Predecessor
-    from recollex_engine.recall.recall import Recall
-    from recollex_engine.recall.subgraph import Subgraph
-    from recollex_engine.state.accesses import Accesses
-    from recollex_engine.state.closure import Closure
-    from recollex_engine.trace import Trace
-    from recollex_mind.entity_resolution import EntityMatch
-    from recollex_mind.episodic.contexts import Contexts
-    from recollex_mind.episodic.investigation import Investigation
-    from recollex_mind.jobs import Extraction, Job
-    from recollex_mind.llm.language_model import LanguageModel
-    from recollex_mind.opinions import Opinion
-    from recollex_mind.profile import Profile
-    from recollex_mind.talks.consolidation import Consolidation
-    from recollex_mind.talks.write_policy import WritePolicy
-    from recollex_mind.thought import Thought
+if TYPE_CHECKING:  # the one list of public names; each is imported when it is first used
+    from recollex import errors as errors
+    from recollex import presets as presets
+    from recollex.api.agent import Agent as Agent
+    from recollex.api.backups import Backup as Backup
+    from recollex.api.backups import backups as backups
+    from recollex.api.backups import restore as restore
+    from recollex.api.backups import verify_backup as verify_backup
+    from recollex.api.conversation import Conversation as Conversation
+    from recollex.api.doctoring import doctor as doctor
+    from recollex.api.erased_copies import erase_in_copy as erase_in_copy
+    from recollex.api.language_models import llm as llm
+    from recollex.api.log_replay import replay as replay
+    from recollex.api.reembedding import reembed as reembed
+    from recollex.api.store import Store as Store
+    from recollex.api.store import open as open
+    from recollex.api.transaction import Transaction as Transaction
+    from recollex.files.imports.ingest import Ingestion as Ingestion
+    from recollex.files.imports.ingest import ingest as ingest
+    from recollex.files.memory_files import export_memories as export_memories
+    from recollex.files.memory_files import import_memories as import_memories
+    from recollex.remote.client.store import connect as connect
+    from recollex_engine.agents.difference import Difference as Difference
+    from recollex_engine.agents.doctor import Diagnosis as Diagnosis
+    from recollex_engine.agents.log_head import LogHead as LogHead
+    from recollex_engine.agents.logbook import LogEntry as LogEntry
+    from recollex_engine.agents.stats import Stats as Stats
+    from recollex_engine.agents.summary import AgentSummary as AgentSummary
+    from recollex_engine.agents.verification import Verification as Verification
+    from recollex_engine.backup.backup import BackupRun as BackupRun
+    from recollex_engine.backup.restoring import Restoration as Restoration
+    from recollex_engine.backup.verification import BackupVerification as BackupVerification
+    from recollex_engine.cancellation import Cancellation as Cancellation
+    from recollex_engine.domain.erasure import Erasure as Erasure
+    from recollex_engine.domain.literals import Mention as Mention
+    from recollex_engine.domain.literals import Source as Source
+    from recollex_engine.domain.literals import Text as Text
+    from recollex_engine.domain.packing_options import Packing as Packing
+    from recollex_engine.domain.retention import Expiry as Expiry
+    from recollex_engine.domain.retention import Retention as Retention
+    from recollex_engine.facts.entities import Entity as Entity
+    from recollex_engine.facts.episodes import Episode as Episode
+    from recollex_engine.facts.events import Event as Event
+    from recollex_engine.facts.facts import Conflict as Conflict
+    from recollex_engine.facts.facts import Fact as Fact
+    from recollex_engine.facts.facts import FactList as FactList
+    from recollex_engine.facts.hits import Hit as Hit
+    from recollex_engine.facts.provenance import DocumentNode as DocumentNode
+    from recollex_engine.facts.provenance import MentionNode as MentionNode
+    from recollex_engine.models.encoder import Encoder as Encoder
+    from recollex_engine.models.encoder import load_encoder as load_encoder
+    from recollex_engine.models.given_vectors import GivenVectors as GivenVectors
+    from recollex_engine.recall.joint_recall import JointRecall as JointRecall
+    from recollex_engine.recall.memory import Memory as Memory
+    from recollex_engine.recall.predecessor import Predecessor as Predecessor
+    from recollex_engine.recall.recall import Recall as Recall
+    from recollex_engine.recall.subgraph import Subgraph as Subgraph
+    from recollex_engine.state.accesses import Accesses as Accesses
+    from recollex_engine.state.closure import Closure as Closure
+    from recollex_engine.trace import Trace as Trace
+    from recollex_mind.entity_resolution import EntityMatch as EntityMatch
+    from recollex_mind.episodic.contexts import Contexts as Contexts
+    from recollex_mind.episodic.investigation import Investigation as Investigation
+    from recollex_mind.jobs import Extraction as Extraction
+    from recollex_mind.jobs import Job as Job
+    from recollex_mind.llm.language_model import LanguageModel as LanguageModel
+    from recollex_mind.opinions import Opinion as Opinion
+    from recollex_mind.profile import Profile as Profile
+    from recollex_mind.talks.consolidation import Consolidation as Consolidation
+    from recollex_mind.talks.write_policy import WritePolicy as WritePolicy
+    from recollex_mind.thought import Thought as Thought
 
 __version__ = VERSION
 
-__all__ = [
-    "Accesses",
-    "Agent",
-    "AgentSummary",
-    "Backup",
-    "BackupRun",
-    "BackupVerification",
-    "Cancellation",
-    "Closure",
-    "Conflict",
-    "Consolidation",
-    "Contexts",
-    "Conversation",
-    "Diagnosis",
-    "Difference",
-    "DocumentNode",
-    "Encoder",
-    "Entity",
-    "EntityMatch",
-    "Episode",
-    "Erasure",
-    "Event",
-    "Expiry",
-    "Extraction",
-    "Fact",
-    "FactList",
-    "GivenVectors",
-    "Hit",
-    "Ingestion",
-    "Investigation",
-    "Job",
-    "JointRecall",
-    "LanguageModel",
-    "LogEntry",
-    "LogHead",
-    "Memory",
-    "Mention",
-    "MentionNode",
-    "Opinion",
-    "Packing",
-    "Predecessor",
-    "Profile",
-    "Recall",
-    "Restoration",
-    "Retention",
-    "Source",
-    "Stats",
-    "Store",
-    "Subgraph",
-    "Text",
-    "Thought",
-    "Trace",
-    "Transaction",
-    "Verification",
-    "WritePolicy",
-    "backups",
-    "connect",
-    "doctor",
-    "erase_in_copy",
-    "errors",
-    "export_memories",
-    "import_memories",
-    "ingest",
-    "llm",
-    "load_encoder",
-    "open",
-    "presets",
-    "reembed",
-    "replay",
-    "restore",
-    "verify_backup",
-]
 
-_HOMES = {
-    "Agent": "recollex.api.agent",
-    "Backup": "recollex.api.backups",
-    "BackupRun": "recollex_engine.backup.backup",
-    "BackupVerification": "recollex_engine.backup.verification",
-    "Cancellation": "recollex_engine.cancellation",
-    "Thought": "recollex_mind.thought",
-    "Closure": "recollex_engine.state.closure",
-    "Conflict": "recollex_engine.facts.facts",
-    "Conversation": "recollex.api.conversation",
-    "Consolidation": "recollex_mind.talks.consolidation",
-    "Contexts": "recollex_mind.episodic.contexts",
-    "Diagnosis": "recollex_engine.agents.doctor",
-    "Difference": "recollex_engine.agents.difference",
-    "DocumentNode": "recollex_engine.facts.provenance",
-    "Encoder": "recollex_engine.models.encoder",
-    "Entity": "recollex_engine.facts.entities",
-    "EntityMatch": "recollex_mind.entity_resolution",
-    "Episode": "recollex_engine.facts.episodes",
-    "Erasure": "recollex_engine.domain.erasure",
-    "Expiry": "recollex_engine.domain.retention",
-    "Retention": "recollex_engine.domain.retention",
-    "Event": "recollex_engine.facts.events",
-    "Extraction": "recollex_mind.jobs",
-    "Fact": "recollex_engine.facts.facts",
-    "FactList": "recollex_engine.facts.facts",
-    "Hit": "recollex_engine.facts.hits",
-    "GivenVectors": "recollex_engine.models.given_vectors",
-    "Ingestion": "recollex.files.imports.ingest",
-    "Investigation": "recollex_mind.episodic.investigation",
-    "LanguageModel": "recollex_mind.llm.language_model",
-    "LogEntry": "recollex_engine.agents.logbook",
-    "LogHead": "recollex_engine.agents.log_head",
-    "Memory": "recollex_engine.recall.memory",
-    "Mention": "recollex_engine.domain.literals",
-    "MentionNode": "recollex_engine.facts.provenance",
-    "Opinion": "recollex_mind.opinions",
-    "Profile": "recollex_mind.profile",
-    "Packing": "recollex_engine.domain.packing_options",
-    "Predecessor": "recollex_engine.recall.predecessor",
-    "Recall": "recollex_engine.recall.recall",
-    "Job": "recollex_mind.jobs",
-    "JointRecall": "recollex_engine.recall.joint_recall",
-    "Restoration": "recollex_engine.backup.restoring",
-    "Source": "recollex_engine.domain.literals",
-    "Stats": "recollex_engine.agents.stats",
-    "Accesses": "recollex_engine.state.accesses",
-    "AgentSummary": "recollex_engine.agents.summary",
-    "Store": "recollex.api.store",
-    "Subgraph": "recollex_engine.recall.subgraph",
-    "Text": "recollex_engine.domain.literals",
-    "Trace": "recollex_engine.trace",
-    "Transaction": "recollex.api.transaction",
-    "Verification": "recollex_engine.agents.verification",
-    "WritePolicy": "recollex_mind.talks.write_policy",
-    "backups": "recollex.api.backups",
-    "connect": "recollex.remote.client.store",
-    "doctor": "recollex.api.doctoring",
-    "erase_in_copy": "recollex.api.erased_copies",
-    "export_memories": "recollex.files.memory_files",
-    "import_memories": "recollex.files.memory_files",
-    "ingest": "recollex.files.imports.ingest",
-    "llm": "recollex.api.language_models",
-    "load_encoder": "recollex_engine.models.encoder",
-    "open": "recollex.api.store",
-    "reembed": "recollex.api.reembedding",
-    "replay": "recollex.api.log_replay",
-    "restore": "recollex.api.backups",
-    "verify_backup": "recollex.api.backups",
-}
+@cache
+def _homes() -> dict[str, str]:
+    """Return public name -> the module that has it, as the imports for type checkers say."""
+    source = ast.parse(Path(__file__).read_text("utf-8"))
+    (listed,) = (each for each in source.body if isinstance(each, ast.If))
+    imports = [each for each in listed.body if isinstance(each, ast.ImportFrom)]
+    return {alias.name: str(each.module) for each in imports for alias in each.names}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used; `import recollex` loads no kernel, no model."""
-    if name in ("errors", "presets"):
-        return import_module(f"recollex.{name}")
-    if name in _HOMES:
+    homes = _homes()
+    if name == "__all__":
+        return sorted(homes)
+    if name in homes:
         if name in ("open", "connect"):
             import_module("recollex.remote.wire.pickling")
-        return getattr(import_module(_HOMES[name]), name)
+        if homes[name] == __name__:
+            return import_module(f"recollex.{name}")
+        return getattr(import_module(homes[name]), name)
     is_error = name.endswith("Error") and hasattr(import_module("recollex.errors"), name)
     hint = f": it is recollex.errors.{name}" if is_error else ""
     module = sys.modules[__name__]
@@ -238,4 +124,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*_homes(), "__all__", "__version__"]

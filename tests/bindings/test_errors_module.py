@@ -15,7 +15,7 @@ def test_every_error_can_be_imported_from_recollex_errors():
         for name, kind in inspect.getmembers(raised, inspect.isclass)
         if kind.__module__ == raised.__name__
     }
-    assert {name: getattr(recollex.errors, name) for name in recollex.errors.__all__} == kinds
+    assert {name: getattr(recollex.errors, name) for name in kinds} == kinds
     assert recollex.errors.RecollexError is kinds["RecollexError"]
 
 
