@@ -21,8 +21,9 @@ from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_vectors import SurfaceVectors
 from recollex_engine.fork import cached_property
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import ANY_COSINE, K1, NO_SHARES, UNBOUNDED, ArmList, B, Mask
+from recollex_engine.ranking.arms import ANY_COSINE, NO_SHARES, UNBOUNDED, ArmList, Mask
 from recollex_engine.ranking.scratch import WordScratch
+from recollex_engine.state.postings import K1, B
 from recollex_engine.state.surfaces import SurfaceWords
 from recollex_engine.state.tail import TailPostings
 from recollex_engine.text.analyzer import Analyzer

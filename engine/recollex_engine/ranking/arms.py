@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from recollex_engine.ranking.scratch import WordScratch
 from recollex_engine.state.hnsw import PROPOSED
+from recollex_engine.state.postings import K1, B
 from recollex_engine.state.view import View, share
 from recollex_kernels.vectors.cascade import cascade_top
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
@@ -23,9 +24,6 @@ from recollex_kernels.words.phrases import documents_holding
 
 Mask: TypeAlias = npt.NDArray[np.uint8]
 """uint8[memories]: 1 for each memory that may be returned."""
-K1 = 0.9
-B = 0.4
-"""BM25's saturation and length normalisation: the usual choice for short texts (Anserini)."""
 UNBOUNDED = np.empty(0, np.float32)
 """No term has a greatest idf."""
 NO_SHARES = np.empty(0, np.float32)

@@ -8,7 +8,6 @@ and by the memories around it. All three are a `Fusion`.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -18,16 +17,13 @@ from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.checks import check_kind, check_number
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import Thresholds
+from recollex_engine.ranking.arm_table import ARMS
 from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.question_cues import Cues
 from recollex_kernels.fusing.reciprocal_rank import rrf
-
-ARMS = ("semantic", "keyword", "graph", "temporal")
-MEASURED = MappingProxyType({"semantic": 0.5, "keyword": 1.0, "graph": 0.3, "temporal": 0.3})
-"""Weights of a score sum that measured best on LoCoMo's conversations 1 to 5."""
 
 Quoted: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 """The memories that hold a quote of the question, ascending; the share of its quotes in each."""
@@ -158,7 +154,9 @@ class ScoreSum:
     1.0
     """
 
-    weights: Mapping[str, float] = field(default_factory=lambda: dict(MEASURED))
+    weights: Mapping[str, float] = field(
+        default_factory=lambda: {name: arm.weight for name, arm in ARMS.items()}
+    )
 
     def __post_init__(self) -> None:
         check_weights(self.weights)

@@ -12,7 +12,7 @@ from recollex_engine.ranking.presets import Preset
 from recollex_engine.state.view import View
 from recollex_engine.trace import Trace
 
-Arm: TypeAlias = Callable[[Mask, int], ArmList]
+ArmSearch: TypeAlias = Callable[[Mask, int], ArmList]
 """Returns the best of the memories that a mask allows, up to a budget."""
 
 
@@ -26,7 +26,7 @@ def run_arm(
     preset: Preset,
     trace: Trace,
     name: str,
-    arm: Arm,
+    arm: ArmSearch,
     allowed: Mask,
     budget: int,
     *,
@@ -54,7 +54,9 @@ def run_arm(
         trace.spent(name, began)
 
 
-def _within(view: View, quotas: Mapping[str, int], arm: Arm, allowed: Mask, budget: int) -> ArmList:
+def _within(
+    view: View, quotas: Mapping[str, int], arm: ArmSearch, allowed: Mask, budget: int
+) -> ArmList:
     """Return the lists of all networks as one, by score; ties: the older memory."""
     networks = view.networks
     limits = [min(quotas.get(NETWORKS[number], budget), budget) for number in networks]

@@ -18,21 +18,20 @@ from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.models.description import Thresholds
 from recollex_engine.models.embedder import QueryEmbedder
 from recollex_engine.ranking import arms
+from recollex_engine.ranking.arm_table import ARMS, VectorSearch
 from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.confidence import NOTHING_FOUND
 from recollex_engine.ranking.diversity import Diversity, fold
 from recollex_engine.ranking.divided import lead_with_parts
-from recollex_engine.ranking.fusion import ARMS, Evidence, Fused, ReciprocalRank, ScoreSum
+from recollex_engine.ranking.fusion import Evidence, Fused, ReciprocalRank, ScoreSum
 from recollex_engine.ranking.passage_choice import with_further_passages
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside, embed_once
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.ranking.reranking import Reranker, is_available, rerank
-from recollex_engine.ranking.spreading import graph
-from recollex_engine.ranking.temporal import memora_temporal, temporal
 from recollex_engine.ranking.token_budget import least_tokens, tokens_of, within_budget
-from recollex_engine.recall.arm_runner import Arm, divides, run_arm
+from recollex_engine.recall.arm_runner import divides, run_arm
 from recollex_engine.recall.neighbourhood import EVENT, FACT
 from recollex_engine.recall.packing import nothing, pack
 from recollex_engine.recall.recall import Recall
@@ -161,50 +160,41 @@ class _Pipeline:
             self.lists["keyword"] = words.ranked
 
     def search_vectors(self, query: npt.NDArray[np.float32]) -> None:
-        """Run the arms that need the question's vector: semantic, graph and temporal."""
+        """Run the arms of the preset that need the question's vector."""
         view = self.view
-        limits = self.thresholds
         preset = self.preset
         budget = self.question.thinking_budget
-        exact = self.question.exact
-        spreading = preset.spreading
-        spreads = "graph" in preset.arms and not preset.fusion.associates
-        wanted = budget
-        if spreads and not divides(view, preset):
-            wanted = max(budget, spreading.entry_points)
-        floor = limits.semantic if preset.semantic_cut else arms.ANY_COSINE
-
-        def run(name: str, arm: Arm, budget: int, *, across: bool = False) -> ArmList:
+        given = VectorSearch(
+            view,
+            query,
+            self.thresholds,
+            self.thresholds.semantic if preset.semantic_cut else arms.ANY_COSINE,
+            self.question.exact,
+            preset.spreading,
+            preset.temporal,
+            self.words.time_range,
+        )
+        wanted = [ARMS[name] for name in preset.arms]
+        if preset.fusion.associates:  # it spreads by itself
+            wanted = [arm for arm in wanted if arm.name != "graph"]
+        seeds = {arm.seeds for arm in wanted}
+        for arm in ARMS.values():
+            is_wanted = arm in wanted
+            is_seed = arm.name in seeds
+            late = arm.of_time and given.found is None
+            if arm.search is None or late or not (is_wanted or is_seed):
+                continue
+            most = budget
+            if is_seed and not divides(view, preset):
+                most = max(budget, preset.spreading.entry_points)
+            search = partial(arm.search, given)
             allowed = self.words.allowed
-            ranked = run_arm(view, preset, self.trace, name, arm, allowed, budget, across=across)
-            self.lists[name] = ranked
-            return ranked
-
-        if spreads or "semantic" in preset.arms:
-            entries = run(
-                "semantic",
-                lambda allowed, most: arms.semantic(view, query, allowed, floor, most, exact),
-                wanted,
+            found = run_arm(
+                view, preset, self.trace, arm.name, search, allowed, most, across=arm.across
             )
-            self.lists["semantic"] = entries.first(budget) if wanted > budget else entries
-        if spreads:
-            run(
-                "graph",
-                lambda allowed, most: graph(view, query, entries, allowed, limits, most, spreading),
-                budget,
-                across=True,
-            )
-        found = self.words.time_range
-        if found is not None and "temporal" in preset.arms:
-            arm = temporal if preset.temporal == "tempr" else memora_temporal
-            run(
-                "temporal",
-                lambda allowed, most: arm(view, query, found, allowed, limits, most),
-                budget,
-                across=True,
-            )
-        if "semantic" not in preset.arms:
-            self.lists.pop("semantic", None)
+            given.lists[arm.name] = found
+            if is_wanted:
+                self.lists[arm.name] = found.first(budget) if most > budget else found
 
     def fused(self, query: npt.NDArray[np.float32] | None) -> Fused:
         """Return the arms' lists as one."""

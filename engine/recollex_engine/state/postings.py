@@ -22,8 +22,10 @@ from recollex_kernels.words.postings import build_postings, divide_postings
 from recollex_kernels.words.segments import Lists, slices_in
 
 FORMAT = 1
-GRADED_BY = 0.9, 0.4
-"""k1 and b of BM25 by which impact codes are assigned; their limits hold for other values too."""
+K1 = 0.9
+B = 0.4
+"""BM25's saturation and length normalisation: the usual choice for short texts (Anserini). Impact
+codes are assigned by these; their limits hold for other values too."""
 ARRAYS: dict[str, npt.DTypeLike] = {
     "starts": np.uint32,
     "cuts": np.uint16,
@@ -84,7 +86,7 @@ class Postings:
         memories += np.uint32(first_memory)
         end = first_memory + len(lengths)
         codes, limits, dense, greatest, columns = grade_postings(
-            starts, memories, counts, lengths, first_memory, end, *GRADED_BY
+            starts, memories, counts, lengths, first_memory, end, K1, B
         )
         begin, cuts, numbers, dense_cuts = divide_postings(
             starts, memories, dense, first_memory, end

@@ -5,14 +5,15 @@ from hypothesis import strategies as st
 
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import PAPER_THRESHOLDS
+from recollex_engine.ranking.arm_table import ARMS
 from recollex_engine.ranking.arms import ArmList
-from recollex_engine.ranking.fusion import ARMS, Evidence, ReciprocalRank, ScoreSum
+from recollex_engine.ranking.fusion import Evidence, ReciprocalRank, ScoreSum
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.question_cues import read_cues
 
 few_scores = st.sampled_from([0.0, 0.25, 0.5, 1.0])  # forces ties
 arm_lists = st.dictionaries(
-    st.sampled_from(ARMS), st.dictionaries(st.integers(0, 9), few_scores, max_size=8), max_size=4
+    st.sampled_from([*ARMS]), st.dictionaries(st.integers(0, 9), few_scores, max_size=8), max_size=4
 )
 
 
