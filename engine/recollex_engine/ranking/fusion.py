@@ -114,23 +114,19 @@ class ReciprocalRank:
 
     def fuse(self, evidence: Evidence) -> Fused:
         """Return the union by reciprocal rank."""
-        return self.fuse_lists(evidence.lists)
-
-    def fuse_lists(self, by_arm: Mapping[str, ArmList]) -> Fused:
-        """Return the union by reciprocal rank of arms' lists, in any order."""
+        by_arm = evidence.lists
         if len(by_arm) == 1:
             ((name, only),) = by_arm.items()
             if name not in self.weights:  # the list keeps its order
                 return Fused(only.memories, _by_rank(self.k, len(only.memories)).copy())
-        names = [name for name in ARMS if name in by_arm]
-        if not names:
+        if not by_arm:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
-        lists = [by_arm[name].memories for name in names]
+        lists = [ranked.memories for ranked in by_arm.values()]
         sizes = np.array([len(memories) for memories in lists], np.int64)
         table = np.zeros((len(lists), max(1, int(sizes.max()))), np.uint32)
         for arm, memories in enumerate(lists):
             table[arm, : len(memories)] = memories
-        weights = np.array([self.weights.get(name, 1.0) for name in names])
+        weights = np.array([self.weights.get(name, 1.0) for name in by_arm])
         return Fused(*rrf(table, sizes, weights, self.k))
 
 
@@ -168,17 +164,12 @@ class ScoreSum:
 
     def fuse(self, evidence: Evidence) -> Fused:
         """Return the union by summed scores."""
-        return self.fuse_lists(evidence.lists)
-
-    def fuse_lists(self, by_arm: Mapping[str, ArmList]) -> Fused:
-        """Return the union by summed scores of arms' lists, in any order."""
-        names = [name for name in ARMS if name in by_arm]
-        lists = [by_arm[name] for name in names]
+        lists = evidence.lists.values()
         if not lists:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
         memories = np.unique(np.concatenate([ranked.memories for ranked in lists]))  # ascending
         parts: dict[str, npt.NDArray[np.float64]] = {}
-        for name, ranked in zip(names, lists, strict=True):
+        for name, ranked in evidence.lists.items():
             part = np.zeros(len(memories))
             if len(ranked.memories):
                 scores = ranked.scores.astype(np.float64)

@@ -24,7 +24,7 @@ from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.confidence import NOTHING_FOUND
 from recollex_engine.ranking.diversity import Diversity, fold
 from recollex_engine.ranking.divided import lead_with_parts
-from recollex_engine.ranking.fusion import Evidence, Fused, ReciprocalRank, ScoreSum
+from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_engine.ranking.passage_choice import with_further_passages
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside, embed_once
@@ -198,10 +198,7 @@ class _Pipeline:
 
     def fused(self, query: npt.NDArray[np.float32] | None) -> Fused:
         """Return the arms' lists as one."""
-        fusion = self.preset.fusion
-        if type(fusion) is ReciprocalRank or type(fusion) is ScoreSum:  # it needs only the lists
-            return fusion.fuse_lists(self.lists)
-        return fusion.fuse(self._evidence(query))
+        return self.preset.fusion.fuse(self._evidence(query))
 
     def _evidence(self, query: npt.NDArray[np.float32] | None) -> Evidence:
         """Return the evidence for the fusion."""
