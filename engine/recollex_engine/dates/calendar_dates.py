@@ -9,8 +9,6 @@ from functools import partial
 from recollex_engine.dates import periods
 from recollex_engine.dates.english_words import (
     DASHES,
-    MONTHS,
-    SHORT_MONTHS,
     SHORT_WEEKDAYS,
     WEEKDAYS,
 )
@@ -56,10 +54,6 @@ booked forecast report records data figures summary arranged due set
 """
 _FOR_A_MONTH = frozenset(_FOR_A_MONTH_WORDS.split())
 _NTH_AFTER = _BOUNDS | {"on", "by", "around", *WEEKDAYS}
-NAMES_OF_DATES = frozenset(
-    {*SPELLED, *BEGINNINGS, *WEEKDAYS, *SHORT_WEEKDAYS, *MONTHS, *SHORT_MONTHS, *SEASON_STARTS}
-) | {"weekend"}
-"""Words that a date of the calendar may begin with."""
 _TIME_OFF = frozenset({"vacation", "holiday", "holidays", "break", "semester", "term", "season"})
 
 
@@ -69,13 +63,13 @@ class CalendarDateParser(MonthDayParser):
     def calendar_date(self, i: int) -> Expression | None:
         """Return the calendar date that begins at token `i`, with or without its year, or None."""
         if name := self.words[i]:
-            return self._named(i, name) if name in NAMES_OF_DATES else None
+            return self._named(i, name)
         kind = self.numbers.get(i)
         if kind is None:
             return None
         text = self.texts[i]
         if kind in ("number", "ordinal"):
-            day = self._day_month(i) if self.months else None
+            day = self._day_month(i)
             return day or (self._bare_year(i) if kind == "number" else self._nth_of_month(i))
         if kind == "iso" and len(text) == 7 and text[5:] > "12":
             return self._two_years(i + 1, int(text[:4]), text[5:])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from recollex_engine.dates.english_words import CLAUSES, MONTHS, SHORT_MONTHS, STEPPING, Tokens
+from recollex_engine.dates.english_words import Tokens
 from recollex_engine.dates.numeric_dates import full_year
 from recollex_engine.dates.periods import OfYear, Period
 
@@ -20,8 +20,6 @@ _YEARS = 8
 """How far from this year an occurrence is looked for: 29 February needs eight."""
 
 _BEFORE_CHRIST = frozenset({"bc", "bce", "b"})
-_MONTHS = frozenset({*MONTHS, *SHORT_MONTHS})
-_TELLING = STEPPING | _MONTHS | CLAUSES
 _UNCOUNTED_WORDS = """
 was is has does this as his its us always perhaps vs sometimes afterwards towards besides across
 plus thus unless it's that's whereas
@@ -64,9 +62,6 @@ class ExpressionParser:
 
     words: the texts of the words, "" for other tokens and some places after the end. numbers: see
     `Tokens`. days: place -> number, of the tokens that may be a day of a month.
-    steps: whether a word of the text counts from now or from a date ("ago", "before"); "in" may
-    do so without one ("in two weeks"). months: whether one names a month. clauses: whether one may
-    open a clause with a date ("before he came in May").
     looking_at: how the sentence of a token looks; asked only where it matters. place: the token
     from which a time is being read.
     last_is_previous_year: if true, "last spring" is the previous calendar year's, as in the papers
@@ -91,11 +86,6 @@ class ExpressionParser:
             for i, kind in numbers.items()
             if kind in COUNTING and 1 <= (day := int(self.texts[i].rstrip("stndrh"))) <= 31
         }
-        self.steps = self.months = self.clauses = False
-        if told := _TELLING.intersection(tokens.texts):
-            self.steps = not STEPPING.isdisjoint(told)
-            self.months = not _MONTHS.isdisjoint(told)
-            self.clauses = not CLAUSES.isdisjoint(told)
         self.now = now
         self.today = now.date()
         self.place: int | None = None
@@ -118,10 +108,7 @@ class ExpressionParser:
         """Return the period of an expression; if it names no year, the year is chosen."""
         if expression.year is not None:
             return expression.of_year(expression.year)
-        looking = self.looking
-        if looking == "past" and (latest := self._latest_begun(expression.of_year)):
-            return latest
-        return self._chosen(expression.of_year, looking)
+        return self._chosen(expression.of_year, self.looking)
 
     def _chosen(self, of_year: OfYear, looking: Looking) -> Period:
         """Return the latest begun, the next unfinished or the nearest occurrence."""
@@ -140,32 +127,6 @@ class ExpressionParser:
         if looking == "future" or not begun:
             return unfinished[0]
         return min(possible, key=lambda p: abs(p[0] + (p[1] - p[0]) / 2 - self.now))
-
-    def _latest_begun(self, of_year: OfYear) -> Period | None:
-        """Return the latest occurrence that has begun, None for none within `_YEARS` years.
-
-        An occurrence in a later year begins later, so the search goes on from this year, mostly to
-        one other.
-        """
-        latest = None
-        for y in range(self.today.year, self.today.year + _YEARS + 1):
-            try:
-                period = of_year(y)
-            except (ValueError, OverflowError):
-                continue
-            if period[0] > self.now:
-                break
-            latest = period
-        if latest is not None:
-            return latest
-        for y in range(self.today.year - 1, self.today.year - _YEARS - 1, -1):
-            try:
-                period = of_year(y)
-            except (ValueError, OverflowError):
-                continue
-            if period[0] <= self.now:
-                return period
-        return None
 
     def counts(self, i: int) -> bool:
         """Return whether token `i` is a thing that is counted: a number before it is no date."""

@@ -142,15 +142,9 @@ BEGINNINGS = frozenset(name[0] for name in HOLIDAYS)
 TELLING = frozenset(
     {"christmas", "xmas", "halloween", "thanksgiving", "easter", "festival", "qingming"}
 )
-"""Words that tell a holiday by themselves."""
-_OF_A_DAY_WORDS = """
-boxing valentine valentines patrick earth independence veterans singles mother mothers father
-fathers memorial women new
-"""
-OF_A_DAY = frozenset(_OF_A_DAY_WORDS.split())
-"""Words of holidays whose names also hold "day" or "year".
+"""Words that tell a holiday by themselves.
 
-Each other name has a word of `TELLING`, a month or a weekday.
+Each other name has a month, a weekday, "day" or "year".
 """
 
 

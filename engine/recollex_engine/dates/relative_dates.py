@@ -8,12 +8,7 @@ from it ("early June", "the second week of June", "the day after 9 June").
 from datetime import date, timedelta
 
 from recollex_engine.dates import periods
-from recollex_engine.dates.calendar_dates import (
-    NAMES_OF_DATES,
-    WEEKDAY_AFTER,
-    CalendarDateParser,
-    hours,
-)
+from recollex_engine.dates.calendar_dates import WEEKDAY_AFTER, CalendarDateParser, hours
 from recollex_engine.dates.date_steps import beside, nth, shifted
 from recollex_engine.dates.english_words import (
     CLOCK,
@@ -42,16 +37,6 @@ from recollex_engine.dates.periods import (
 _NEGATIONS = frozenset({"t", "not", "never", "no"})
 _DAYS = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 
-# The words that may begin each kind of expression.
-_COUNTS = frozenset({*NUMBERS, "few", "couple", "several"})
-_PARTS = frozenset(
-    {*THIRDS, *THIRDS_OF, *PARTS_OF_DAY, "week", "weekend", "month", "year", "season"}
-)
-_OFFSETS = _COUNTS | {"last", *UNITS, *WEEKDAYS, *PARTS_OF_DAY}
-_RELATIVE = LAST | NEXT | {"this", "current"}
-_AFTER_RELATIVE = _COUNTS | {*UNITS, *PARTS_OF_DAY} | NAMES_OF_DATES
-_FIRST = NAMES_OF_DATES | _PARTS | {*ORDINALS} | _OFFSETS | _RELATIVE | {*_DAYS, "the", "in"}
-
 
 class RelativeDateParser(CalendarDateParser):
     """Parses any time expression, relative to the local time `now`."""
@@ -63,22 +48,17 @@ class RelativeDateParser(CalendarDateParser):
         """
         if depth > 3:
             return None
-        name = self.words[i]
-        if name not in _FIRST and i not in self.numbers:
-            return None
-        if name == "the":
+        if self.words[i] == "the":
             i += 1
-            name = self.words[i]
+        name = self.words[i]
         if not name:
             return self._numbered(i, depth)
-        # a part is tried only if its first word may begin it
         return (
             (self._day(i) if name in _DAYS else None)
-            or (self._part(i, depth) if name in _PARTS else None)
+            or self._part(i, depth)
             or (self._nth_part(i, ORDINALS[name], depth) if name in ORDINALS else None)
-            or (self._ago(i) if name == "in" else None)
-            or (self._step(i, depth) if self.steps and name in _OFFSETS else None)
-            or (self._relative(i) if name in _RELATIVE else None)
+            or self._step(i, depth)
+            or self._relative(i)
             or self.calendar_date(i)
         )
 
@@ -89,7 +69,7 @@ class RelativeDateParser(CalendarDateParser):
             return None
         if kind == "ordinal" and (part := self._nth_part(i, int(self.texts[i][:-2]), depth)):
             return part
-        if kind == "number" and self.steps and (counted := self._step(i, depth)):
+        if kind == "number" and (counted := self._step(i, depth)):
             return counted
         return self.calendar_date(i)
 
@@ -160,8 +140,6 @@ class RelativeDateParser(CalendarDateParser):
         if not sign and which not in ("this", "current"):
             return None
         name = self.words[i + 1]
-        if name and name not in _AFTER_RELATIVE:  # "this is", "the last one"
-            return None
         count = self._count(i + 1) if sign and name not in UNITS else None
         if count and self.words[count[2]] in UNITS:
             return self._rolling(count[2] + 1, UNITS[self.words[count[2]]], count[1], sign)
@@ -247,8 +225,7 @@ class RelativeDateParser(CalendarDateParser):
         """Read "the second week of June", "the last ten days of May", "the 19th century"."""
         if self.words[i + 1] == "century" and ordinal > 0:
             return dated(i + 2, lambda _: periods.year(ordinal * 100 - 99, 100), 0)
-        counted = self.words[i + 1] in _COUNTS or i + 1 in self.numbers
-        if counted and ordinal in (1, -1) and (found := self._first_units(i + 1, ordinal, depth)):
+        if ordinal in (1, -1) and (found := self._first_units(i + 1, ordinal, depth)):
             return found
         if not ordinal or ordinal > 5 or self.words[i + 2] not in ("of", "in"):
             return None

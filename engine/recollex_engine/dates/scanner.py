@@ -13,7 +13,6 @@ from recollex_engine.dates.clock_times import ClockTimeParser
 from recollex_engine.dates.english_words import CLAUSES, DASHES, UNITS, WEEKDAYS, Tokens
 from recollex_engine.dates.expression_parser import Expression
 from recollex_engine.dates.periods import DAY, Period
-from recollex_engine.dates.time_places import leads
 
 _OPENERS = PREPOSITIONS | {"between"}
 _BEFORE_A_TIME = _OPENERS | {"following"}
@@ -64,19 +63,18 @@ class TimeMatch(NamedTuple):
 
 
 class Scanner:
-    """Iterates over the times of a text."""
+    """Iterates over the times of a text. starts: where one may begin, see `time_places.leads`."""
 
-    def __init__(self, parser: ClockTimeParser) -> None:
+    def __init__(self, parser: ClockTimeParser, starts: set[int]) -> None:
         self._parser = parser
+        self._starts = starts
 
     def __iter__(self) -> Iterator[TimeMatch]:
         parser = self._parser
-        starts = leads(parser.tokens)
+        starts = self._starts
+        clauses = (i for i, text in enumerate(parser.texts) if text in CLAUSES)
         after = 0
-        places = starts
-        if parser.clauses:
-            places = starts.union(i for i, text in enumerate(parser.texts) if text in CLAUSES)
-        for i in sorted(places):
+        for i in sorted(starts.union(clauses)):
             if i < after:
                 continue
             try:

@@ -1,12 +1,10 @@
 """The interface of what finds the range of time in a question, and its default, `EnglishDates`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, tzinfo
-from functools import lru_cache
 from typing import Protocol
 
 from recollex_engine.dates.locales import puts_month_first
-from recollex_engine.dates.many_languages import ManyLanguages
 from recollex_engine.dates.parser_options import check_month_first, check_zone
 from recollex_engine.dates.time_range import TimeRange, find_range
 
@@ -15,7 +13,8 @@ class TimeParser(Protocol):
     """Finds the range of time that a question asks about.
 
     A recall calls it once, from any thread. If it raises, the error is reported in the recall's
-    trace, and the question is answered as if it named no time.
+    trace, and the question is answered as if it named no time. A dataclass may have a field
+    `month_first`; where that is None, a recall sets it to the order of the agent's locale.
     """
 
     @property
@@ -55,11 +54,7 @@ class EnglishDates:
 
 def in_locale(parser: TimeParser, locale: str) -> TimeParser:
     """Return ``parser``; one that leaves the order of day and month open, in that of ``locale``."""
-    if not puts_month_first(locale) or not isinstance(parser, EnglishDates | ManyLanguages):
-        return parser
-    return _month_first(parser) if parser.month_first is None else parser
-
-
-@lru_cache(maxsize=16)
-def _month_first(parser: EnglishDates | ManyLanguages) -> TimeParser:
-    return replace(parser, month_first=True)
+    is_open = getattr(parser, "month_first", False) is None
+    if is_open and puts_month_first(locale) and is_dataclass(parser):
+        return replace(parser, month_first=True)
+    return parser

@@ -24,16 +24,12 @@ from recollex_engine.dates.holidays import BEGINNINGS, HOLIDAYS, TELLING
 from recollex_engine.dates.month_days import SPELLED
 from recollex_engine.dates.periods import PARTS_OF_DAY, SEASON_STARTS
 
-NAMED = frozenset(
+# Words that may be a time, or that are counted from one or are a part of one.
+_NAMING = frozenset(
     {*MONTHS, *SHORT_MONTHS, *WEEKDAYS, *SHORT_WEEKDAYS, *SEASON_STARTS, "weekend", "q"}
-    | {"yesterday", "today", "tonight", "tomorrow", "century"}
+    | {"yesterday", "today", "tonight", "tomorrow", "century", *UNITS, *PARTS_OF_DAY}
     | TELLING
 )
-"""Words that may be a time by themselves."""
-COUNTED = frozenset({*UNITS, *PARTS_OF_DAY})
-"""Words of times that are counted from another, or are a part of it."""
-
-_NAMING = NAMED | COUNTED
 _DATING = frozenset({"iso", "numeric", "span", "ordinal", "decade", "quarter"})
 # The words that an expression begins with; words of `_LEADING` may stand before them.
 _BEGINNING = frozenset(

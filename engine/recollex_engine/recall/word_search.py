@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.dates.locales import DAY_FIRST
-from recollex_engine.dates.time_parser import EnglishDates, in_locale
+from recollex_engine.dates.time_parser import in_locale
 from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.question import Question
 from recollex_engine.domain.schema import NONE
@@ -67,14 +67,12 @@ def search_words(
     began = time.perf_counter_ns()
     time_range = None
     reading = read_question(analyzer, question.text)
-    parser = preset.time_parser
-    if not reading.timeless or type(parser) is not EnglishDates:
-        try:
-            settings = view.columns.settings
-            parser = in_locale(parser, settings.locale if settings else DAY_FIRST)
-            time_range = parser.find(question.text, now)
-        except Exception as error:  # as with an arm, the others still answer
-            trace.failed("parse", error)
+    settings = view.columns.settings
+    try:
+        parser = in_locale(preset.time_parser, settings.locale if settings else DAY_FIRST)
+        time_range = parser.find(question.text, now)
+    except Exception as error:  # as with an arm, the others still answer
+        trace.failed("parse", error)
     cues = reading.cues
     parsed = reading.parsed
     searched = reading.searched

@@ -165,23 +165,12 @@ text='who said the Grand Canyon?')
         """
         return " ".join(filter(None, map(self._joined.__getitem__, texts)))
 
-    def term(self, word: str) -> str | None:
-        """Return the token of a word of a-z, of up to `LONGEST_TERM` letters; see `sequence`."""
-        return self._lookup(word)
-
     def query(self, text: str) -> ParsedQuery:
         """Return the terms, phrases and bare text of a query.
 
         A phrase stands between straight or curly double quotes that open before a word and close
         after one, so an inch sign is no quote; an unpaired quote is an ordinary character.
         """
-        if '"' not in text and "“" not in text:
-            return ParsedQuery(self._terms(text), (), text)
-        phrases, bare = self.quotes(text)
-        return ParsedQuery(self._terms(bare), phrases, bare)
-
-    def quotes(self, text: str) -> tuple[tuple[tuple[str | None, ...], ...], str]:
-        """Return the phrases of a query, and its text without their quotation marks."""
         phrases = []
         bare = ""
         after = 0
@@ -196,10 +185,9 @@ text='who said the Grand Canyon?')
                 del phrase[-1]
             if phrase:
                 phrases.append(tuple(phrase))
-        return tuple(dict.fromkeys(phrases)), bare + text[after:]
-
-    def _terms(self, text: str) -> tuple[str, ...]:
-        return tuple(filter(None, dict.fromkeys(self.sequence(text))))
+        bare += text[after:]
+        terms = tuple(filter(None, dict.fromkeys(self.sequence(bare))))
+        return ParsedQuery(terms, tuple(dict.fromkeys(phrases)), bare)
 
 
 @lru_cache(maxsize=4096)

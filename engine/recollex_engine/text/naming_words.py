@@ -75,12 +75,6 @@ _ROLE_AS_PERSON = re.compile(
     # before a verb or 's: "the user said", "user's sister"
     rf"|(?:\A|\bthe\s+)(?P<subject>assistant|bot|user)(?:['\u2019]s\b|{_SAID}"
     r"|\s+(?:is|was|has|had)\b)"
-).match
-# The words that `_ROLE_AS_PERSON` begins with, but for a role at the start of the text. `re` skips
-# to their first letters; it would try an expression that begins with \b at each character.
-_BEFORE_ROLE = re.compile(
-    "(?:did|do|does|has|have|had|is|are|was|were|will|would|should|can|could|the)"
-    rf"(?=\s+(?:the\s+)?(?:{'|'.join(sorted(ROLES))}))"
 ).finditer
 _AFTER_MONTHLY_NAME = re.compile(rf"{_SAID}|,\s+[a-z]").match
 _SAYING = re.compile(_SAID).match
@@ -108,34 +102,15 @@ def naming_words(text: str, words: set[str]) -> frozenset[str]:
     >>> sorted(naming_words("When will Grace see may?", {"when", "will", "grace", "see", "may"}))
     ['grace']
     """
-    return naming(text, words - ORDINARY, not ROLES.isdisjoint(words))
-
-
-def naming(text: str, unusual: set[str], role: bool) -> frozenset[str]:
-    """Return the words of ``text`` that may be the name of a person.
-
-    unusual: its words in lower case, without 's, that are not `ORDINARY`; it is changed. role:
-    whether one of its words is one of `ROLES`.
-    """
-    if role:
-        unusual.update(_roles_as_persons(text.lower()))
-    if not text.islower():  # it may have capitals
-        judged = _JUDGED.intersection(_CAPITALISED(text))
-        named = [word.lower() for word in judged if _is_named(text, word)] if judged else []
-        if named and _has_case(text):
-            unusual.update(named)
-    return frozenset(unusual)
-
-
-def _roles_as_persons(lower: str) -> list[str]:
-    """Return the roles that stand where a person does in a text in lower case."""
-    found = []
-    after = 0
-    for start in (0, *(match.start() for match in _BEFORE_ROLE(lower))):
-        if start >= after and (match := _ROLE_AS_PERSON(lower, start)):
-            found.append(match[match.lastgroup or 0])
-            after = match.end()
-    return found
+    found = words - ORDINARY
+    if not ROLES.isdisjoint(words):
+        roles = _ROLE_AS_PERSON(text.lower())
+        found.update(match[match.lastgroup or 0] for match in roles)
+    judged = _JUDGED.intersection(_CAPITALISED(text))
+    named = [word.lower() for word in judged if _is_named(text, word)]
+    if named and _has_case(text):
+        found.update(named)
+    return frozenset(found)
 
 
 def _is_named(text: str, capital: str) -> bool:

@@ -1,10 +1,7 @@
 """Which words of a question may name a person? Capitals and the place in a sentence tell."""
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-from recollex_engine.text import naming_words
 from recollex_engine.text.question_cues import first_name, read_cues
 
 NAMED = [
@@ -102,23 +99,3 @@ def test_a_question_names_a_person(text: str, person: str) -> None:
 @pytest.mark.parametrize(("text", "person"), NOT_NAMED)
 def test_an_ordinary_word_names_no_person(text: str, person: str) -> None:
     assert first_name(person) not in read_cues(text).words
-
-
-@settings(deadline=None, max_examples=400)
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                *("did", "does", "has", "was", "the", "un", "agent", "assistant", "bot", "user"),
-                *("users", "interface", "said", "'s", "is", "has", "x", ",", "_", " ", " ", "  "),
-            ]
-        ),
-        max_size=14,
-    ).map("".join)
-)
-@example("the user was the agent of")
-@example("undid the user said")
-@example("user said that the bot's")
-def test_roles_are_found_where_the_expression_matches(text):
-    every = naming_words._ROLE_AS_PERSON.__self__.finditer(text)
-    assert naming_words._roles_as_persons(text) == [match[match.lastgroup] for match in every]

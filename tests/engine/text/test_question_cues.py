@@ -1,11 +1,13 @@
-import re
+import doctest
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from recollex_engine.text import question_cues as cues
+from recollex_engine.text import question_cues
 from recollex_engine.text.question_cues import first_name, read_cues
+
+
+def test_the_examples_in_the_docstrings_run():
+    assert doctest.testmod(question_cues).failed == 0
 
 
 @pytest.mark.parametrize(
@@ -21,6 +23,8 @@ from recollex_engine.text.question_cues import first_name, read_cues
         ("Who said hi to Bob?", False),
         ("Where does Bob live?", False),
         ("What did the weight of youth cost us", True),
+        ("Is dog's-you a name?", True),
+        ("Who wrote your_name?", False),
         ("Who found the bus?", False),
         ("", False),
     ],
@@ -188,57 +192,6 @@ def test_a_person_is_named_by_the_first_of_their_names(text, person, expected):
 def test_a_person_says_whose_turns_a_question_is_about(text, person):
     found = read_cues(text)
     assert (found.first_person, found.second_person) == (person == 1, person == 2)
-
-
-PIECES = (
-    *("me", "my", "mine", "remind me", "did you", "you suggested", "your", "my memory"),
-    *("we", "We're", "our", "US", "let's", "lets", "you\u2019ll", "yours", "i", "I'm", "i've"),
-    *("hi", "Hello,", "hey", "good", "morning", "alright,", "ok", "thanks", "thank", "you!"),
-    *("would", "wouldn't", "couldn\u2019t", "mightn", "should", "likely", "probably"),
-    *("most", "recent", "last", "time", "latest", "newest", "first", "began", "started", "re"),
-    *("when", "how", "long", "what", "date", "did", "tell me when"),
-    *("bayou know", "you know exactly", "find out", "which", "when?", "? when is", "day"),
-    *("now", "these", "days", "still", "at the", "moment", "present", "anymore", "where"),
-    *("i.e.", "my memory", "i\u2019d", "let", "let\u2019s", "lets go", "recently", "my"),
-    *("dog's", "x", "\u00fcber", "_", "'", "-", "1"),
-)
-
-
-@settings(deadline=None, max_examples=400)
-@given(st.lists(st.sampled_from(PIECES), max_size=6), st.sampled_from([" ", "-", "'", "_", ", "]))
-def test_an_expression_is_left_out_only_where_it_could_not_match(pieces, between):
-    text = between.join(pieces)
-    folded = text.lower().replace("\u2019", "'")
-    found = read_cues(text)
-    assert found.addressed is bool(cues._HEARER.search(folded))
-    assert found.supposes is bool(cues._SUPPOSES.search(folded))
-    assert found.asks_when is bool(cues._ASKS_WHEN.search(folded))
-    assert found.present == ("" if found.supposes else cues._present(folded))
-    assert found.order == bool(cues._LAST.search(folded)) - bool(cues._FIRST.search(folded))
-    assert found.second_person is bool(cues._SECOND_PERSON.search(folded))
-    first_person = bool(cues._FIRST_PERSON.search(folded)) and not found.second_person
-    assert found.first_person is first_person
-
-
-SECOND_PERSON = re.compile(
-    r"\b(?:(?:did|didn't|have|haven't|had|hadn't|was|were|weren't) you\b|you've\b"
-    r"|you (?:(?:[a-z]+ly|have|had|were|just|also|once|first|last|ever|never) )*"
-    r"(?:[a-z]+[^\We]ed|said|told|gave|given|made|wrote|written|found|sent|thought|chose|put"
-    r"|showed|shown|brought|taught|meant|drew|drawn|led|set|did)\b"
-    r"|your|yours|yourself)\b"
-)
-YOU = (
-    *("did", "didn't", "have", "haven't", "had", "was", "were", "weren't", "you", "you've", "your"),
-    *("yours", "yourself", "kindly", "just", "said", "walked", "need", "weed", "bayou", "youth"),
-    *("x", "_", "undid", "gave"),
-)
-
-
-@settings(deadline=None, max_examples=400)
-@given(st.lists(st.sampled_from(YOU), max_size=6), st.sampled_from([" ", "-", "'", "", ", "]))
-def test_the_second_person_is_found_as_from_each_start_of_a_word(pieces, between):
-    text = between.join(pieces)
-    assert bool(cues._SECOND_PERSON.search(text)) is bool(SECOND_PERSON.search(text))
 
 
 @pytest.mark.parametrize(
