@@ -60,13 +60,12 @@ AGAINST = ("question", "present", "passages")
 SIGNS = [0 if name == "question, addressed" else -1 if name in AGAINST else 1 for name in NAMES]
 """What a part says has one sign; only an earlier question may be on topic or not."""
 MEASURES = ("R@10", "NDCG@10")
-LENT = ("before", "after", "before_two", "after_two", "document")
+LENT = ("before", "after", "before_two", "document")
 """Parts that tell of other memories."""
 PAIRS = (
     ("keyword", "semantic", KEYWORD_CONTEXT),
     ("keyword, addressed", "keyword", 1.0),
     ("before", "after", 1.0),
-    ("before_two", "after_two", 1.0),
 )
 """Parts whose weights are alike, but for a factor: a memory's own evidence is weighed as that of
 other memories is; a turn before says as much as one after."""
@@ -77,7 +76,7 @@ SUBSETS: Mapping[str, tuple[str, ...]] = {
         *("keyword", "semantic", "before", "after", "document", "moment", "association"),
         "keyword, addressed",
     ),
-    "23: all": NAMES,
+    "20: all": NAMES,
 }
 """How many parts a ranking has."""
 

@@ -121,7 +121,7 @@ class Agent(
         no memories are returned. explain: fill in each arm's scores and what each part of the
         ranking added.
         A query that is all in "double quotes" returns the memories that hold these words in this
-        order; quotes within a question raise such memories.
+        order.
         as_recorded: recall as of this recorded time, without what was recorded later; see `at`.
         With ``as_world``, one of the filters: what was believed then about that time.
         pack: "subgraph" or a `Packing` also fills `Recall.subgraph` with the events and facts

@@ -82,7 +82,7 @@ def _recall_options(parser: Parser) -> None:
     add_store(parser)
     add(
         "query",
-        help='a question; "quotes" alone must appear as they are, in a question they raise a score',
+        help='a question; "quotes" alone must appear as they are',
     )
     add_agent(parser)
     add("--top", type=count, default=10, metavar="N", help="memories shown (10)")

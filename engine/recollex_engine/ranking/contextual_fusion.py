@@ -80,8 +80,8 @@ class Contextual:
     semantic     c = (cosine - semantic threshold) / (entry threshold - semantic threshold), at
                  least -1, so that a very low cosine counts no worse than an unrelated memory
                  and, with x = 4.4 b + c:
-    before, after, before_two, after_two   x of the neighbours in the document. The second ones
-                 count in a talk of several, not where the turn between has the same speaker
+    before, after, before_two   x of the neighbours in the document. The second one before counts
+                 in a talk of several, not where the turn between has the same speaker
     document     the greatest x in the document
     moment       affinity to the times of the best x within half a day (SATF 3.3; an anchor's own
                  time does not count for itself), divided by the greatest affinity or by 1.5 (two
@@ -90,7 +90,6 @@ class Contextual:
     in_range     1 if it happened in the time that the question names
     cited        b of the best fact that cites it, see `cited_by_facts`; of a time that the question
                  names only the facts that held then
-    phrase       share of the question's quotes that it holds word for word
     speaker      1 if the question names who said it
     question     1 if it is a question itself (LoCoMo: rarely evidence)
     answer       1 if the turn before it is a question
@@ -98,8 +97,6 @@ class Contextual:
     dated        1 if it names a time and the question asks when
     recency      e^(-age / 30 days), if the question addresses its hearer; with a talk in progress
                  (see present) e^(-later memories / 400), whatever the pace of the talks
-    order        its place in the agent's time, 0 to 1, if the question wants the latest; the
-                 negative of it if the question wants the first
     present      1 if it is in the talk in progress (the newest memory's document, if that was said
                  within half a day), if the question addresses its hearer
     role         1 for a user's turn if the question is in the first person ("Where do I live?"),
@@ -146,19 +143,16 @@ class Contextual:
     before: float = 0.18
     after: float = 0.10
     before_two: float = 0.10
-    after_two: float = 0.03
     document: float = 0.23
     moment: float = 1.3
     association: float = 1.6
     in_range: float = 1.6
-    phrase: float = 1.0
     speaker: float = 0.44
     question: float = -0.45
     answer: float = 0.46
     brevity: float = 0.15
     dated: float = 1.0
     recency: float = 1.3
-    order: float = 0.43
     present: float = -4.0
     addressed_keyword: float = 0.6
     addressed_question: float = 0.63
@@ -201,12 +195,8 @@ class Contextual:
             (evidence.allowed, _among(evidence)),
             (*view.texts, _BREVITY),
             (*view.events, found.start, found.end) if found else (*view.events, 0, 0),
-            (
-                named,
-                ASSISTANT if evidence.cues.second_person else USER,
-                evidence.quoted or _NO_QUOTES,
-            ),
-            (evidence.now, float(RECENT), PACE, view.timeline.order, MOMENT),
+            (named, ASSISTANT if evidence.cues.second_person else USER),
+            (evidence.now, float(RECENT), PACE, MOMENT),
             (
                 KEYWORD_CONTEXT,
                 (WIDENED, REACH, DAY),
@@ -248,11 +238,8 @@ class Contextual:
             weights[_RECENCY] = weights[_PRESENT] = 0.0
         if evidence.found is None:
             weights[_IN_RANGE] = 0.0
-        if evidence.quoted is None:
-            weights[_PHRASE] = 0.0
         if not cues.asks_when:
             weights[_DATED] = 0.0
-        weights[_ORDER] *= cues.order
         if not (cues.first_person or cues.second_person):
             weights[_ROLE] = 0.0
         if cues.tells:
@@ -268,15 +255,13 @@ class Contextual:
 _BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
 _NOTHING = ArmList.empty()
 _NO_ROWS = np.empty(0, np.uint32)
-_NO_QUOTES = _NO_ROWS, np.empty(0, np.float32)
 _NO_WORDS = Words.none()
 _IN_ORDER = attrgetter(*PARTS)
-_KEYWORD, _SEMANTIC, _ASSOCIATION, _QUESTION, _MOMENT, _IN_RANGE, _PHRASE = map(
-    PARTS.index,
-    ("keyword", "semantic", "association", "question", "moment", "in_range", "phrase"),
+_KEYWORD, _SEMANTIC, _ASSOCIATION, _QUESTION, _MOMENT, _IN_RANGE = map(
+    PARTS.index, ("keyword", "semantic", "association", "question", "moment", "in_range")
 )
-_DATED, _RECENCY, _ORDER, _PRESENT, _ROLE, _ANSWER, _PASSAGES = map(
-    PARTS.index, ("dated", "recency", "order", "present", "role", "answer", "passages")
+_DATED, _RECENCY, _PRESENT, _ROLE, _ANSWER, _PASSAGES = map(
+    PARTS.index, ("dated", "recency", "present", "role", "answer", "passages")
 )
 _OF_A_QUESTION = _ROLE, _PASSAGES, _ANSWER, _IN_RANGE
 """The parts that count little where a turn tells more than it asks."""
@@ -345,7 +330,7 @@ def _asked(evidence: Evidence, named: npt.NDArray[np.uint32], apart: Strangers) 
 def _among(evidence: Evidence) -> int:
     """Return how many memories a filter admits; 0 without a filter.
 
-    Names, the order in time and the talk in progress then count as in an agent that holds these
+    Names and the talk in progress then count as in an agent that holds these
     alone, as words do.
     """
     words = evidence.words

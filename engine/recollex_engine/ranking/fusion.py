@@ -25,8 +25,6 @@ from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.question_cues import Cues
 from recollex_kernels.fusing.reciprocal_rank import rrf
 
-Quoted: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
-"""The memories that hold a quote of the question, ascending; the share of its quotes in each."""
 Cited: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]
 """The memories that facts cite, best first, each once; the share of each, see `cited_by_facts`."""
 
@@ -41,7 +39,7 @@ class Evidence:
     None if it did not run. query: the question's vector, None if there is none. allowed:
     uint8[memories], the memories that may be returned; those around them may be any open memory.
     analyzer: of the agent's language. found: the time that the question names. budget: limit of an
-    arm's list. quoted: None if the question has no quotes. cited: None if no fact cites an
+    arm's list. cited: None if no fact cites an
     allowed memory.
     """
 
@@ -56,7 +54,6 @@ class Evidence:
     now: int
     thresholds: Thresholds
     budget: int
-    quoted: Quoted | None
     cited: Cited | None
 
 

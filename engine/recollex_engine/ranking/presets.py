@@ -151,7 +151,12 @@ class Preset:
         )
 
 
-DEFAULT = Preset(name="default", divides=True, diversity=Diversity(balance=None, collapse=True))
+DEFAULT = Preset(
+    name="default",
+    arms=("semantic", "keyword", "graph"),
+    divides=True,
+    diversity=Diversity(balance=None, collapse=True),
+)
 """What measured best over all data sets together. A text that was said again comes back once."""
 
 TEMPR = Preset(

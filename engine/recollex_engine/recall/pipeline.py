@@ -216,7 +216,6 @@ class _Pipeline:
             now=self.now,
             thresholds=self.thresholds,
             budget=self.question.thinking_budget,
-            quoted=words.quoted,
             cited=words.cited,
         )
 

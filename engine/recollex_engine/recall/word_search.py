@@ -22,7 +22,7 @@ from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import UNBOUNDED, ArmList, Mask, Words
 from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.filters import admitted_memories
-from recollex_engine.ranking.fusion import Cited, Quoted
+from recollex_engine.ranking.fusion import Cited
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.spelling import UNKNOWN, similar_terms
 from recollex_engine.recall.arm_runner import divides, run_arm
@@ -41,9 +41,9 @@ class WordSearch:
     """The results that need no vector of the question.
 
     time_range: the range that the question names, None for none. allowed: uint8[memories], which
-    may be returned. analyzer: of the agent's language. quoted: None if the question has no quotes.
-    ranked: the keyword arm's list, None if the preset has no such arm. words: that arm's scores of
-    all memories, None if it did not run. cited: the allowed memories that facts cite, see
+    may be returned. analyzer: of the agent's language. ranked: the keyword arm's
+    list, None if the preset has no such arm. words: that arm's scores of all memories, None if it
+    did not run. cited: the allowed memories that facts cite, see
     `cited_by_facts`; None for none.
     """
 
@@ -51,7 +51,6 @@ class WordSearch:
     cues: Cues
     allowed: Mask
     analyzer: Analyzer
-    quoted: Quoted | None
     ranked: ArmList | None
     words: Words | None
     cited: Cited | None = None
@@ -77,14 +76,13 @@ def search_words(
     parsed = reading.parsed
     searched = reading.searched
     began = trace.spent("parse", began)
-    quoted = None
     allowed = filtered = admitted_memories(view, question)
     terms = view.columns.dictionary["terms"].get_many(searched)
-    if parsed.phrases:
-        allowed, quoted = _search_quotes(view, parsed, allowed)
+    if parsed.phrases and parsed.only_phrases:
+        allowed = _holding_quotes(view, parsed, allowed)
     trace.spent("filter", began)
     if "keyword" not in preset.arms:
-        return WordSearch(time_range, cues, allowed, analyzer, quoted, None, None)
+        return WordSearch(time_range, cues, allowed, analyzer, None, None)
     words: Words | None = None
     fusion = preset.fusion if isinstance(preset.fusion, Contextual) else None
     narrowed = filtered is not view.open and allowed is filtered and not divides(view, preset)
@@ -113,7 +111,7 @@ def search_words(
     cited = None
     if fusion is not None and fusion.cited and view.columns.surfaces.rows:
         cited = _cited(view, question, analyzer, searched, time_range, allowed, trace)
-    return WordSearch(time_range, cues, allowed, analyzer, quoted, ranked, words, cited)
+    return WordSearch(time_range, cues, allowed, analyzer, ranked, words, cited)
 
 
 def _cited(
@@ -163,19 +161,12 @@ def _caps(
     return np.array([NAME_IDF if term in terms else np.inf for term in searched], np.float32)
 
 
-def _search_quotes(view: View, parsed: ParsedQuery, allowed: Mask) -> tuple[Mask, Quoted | None]:
-    """Return the mask of allowed memories, and the memories that hold quotes of the question.
-
-    If a question is only quotes, a memory must hold all of them to be returned. Inside other words,
-    a quote is a title or a person's words, and raises the memories that hold it.
-    """
+def _holding_quotes(view: View, parsed: ParsedQuery, allowed: Mask) -> Mask:
+    """Return the mask of the allowed memories that hold all quotes of a question of quotes only."""
     memories, counts = arms.holding(view, _known_phrases(view, parsed), allowed)
-    every = len(parsed.phrases)
-    if not parsed.only_phrases:
-        return allowed, (memories, (counts / every).astype(np.float32))
     mask = np.zeros_like(allowed)
-    mask[memories[counts == every]] = 1
-    return mask, None
+    mask[memories[counts == len(parsed.phrases)]] = 1
+    return mask
 
 
 def _known_phrases(view: View, parsed: ParsedQuery) -> list[list[int]]:

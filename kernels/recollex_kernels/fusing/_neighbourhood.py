@@ -187,7 +187,7 @@ def surround(
         if near[i] >= 0 and allowed[near[i]] == 1:
             mark(bits, near[i])
     candidates, _ = listed(bits)
-    beside = neighbours(candidates, document, said_at, visible, reach, window)
+    beside = neighbours(candidates, document, said_at, visible, reach, window)[:, :3].copy()
     every = beside.ravel()
     for i in range(every.shape[0]):
         if every[i] >= 0:

@@ -20,7 +20,6 @@ from recollex_kernels.fusing.inputs import (
 from recollex_kernels.fusing.parts import (
     CIRCUMSTANTIAL,
     NONE,
-    ORDER,
     PRESENT,
     RECENCY,
     SPEAKER,
@@ -30,13 +29,12 @@ from recollex_kernels.graph.association import Admitted, Pulse, associations
 from recollex_kernels.graph.links import Mentions
 from recollex_kernels.machine.jit import F32, F64, I64, U32, kernel
 
-Now: TypeAlias = tuple[int, float, float, U32, int]
-"""When the question is asked: now, recent, pace, timeline, progress.
+Now: TypeAlias = tuple[int, float, float, int]
+"""When the question is asked: now, recent, pace, progress.
 
 now       microseconds
 recent    microseconds after which a memory is worth 1/e as much, see `parts_of`
 pace      memories after which it is, in a talk in progress
-timeline  uint32[M]   the memories in the order of time
 progress  microseconds for which the newest memory's document is in progress
 """
 
@@ -77,24 +75,17 @@ def trusted(weights: F64, members: Members, share: float, sure: float) -> F64:
 
 
 @kernel
-def _ends(
+def _newest(
     admitted: Admitted, document: U32, said_at: I64, when: Now, weights: F64
-) -> tuple[int, int, int, int]:
-    """Return the times of the timeline's ends, the newest memory, the document in progress or -1.
+) -> tuple[int, int]:
+    """Return the newest memory, and the document in progress or -1.
 
     With a filter they are those of the allowed memories; at least one memory must be allowed. They
     are looked for only where their parts have a weight.
     """
     allowed, among = admitted
-    now, _, _, timeline, progress = when
+    now, _, _, progress = when
     newest = document.shape[0] - 1
-    low = 0
-    high = newest
-    if among > 0 and weights[ORDER] != 0:
-        while allowed[timeline[low]] == 0:
-            low += 1
-        while allowed[timeline[high]] == 0:
-            high -= 1
     if among > 0 and (weights[PRESENT] != 0 or weights[RECENCY] != 0):
         while allowed[newest] == 0:
             newest -= 1
@@ -102,7 +93,7 @@ def _ends(
     present = -1
     if document[newest] != NONE and 0 <= age <= progress:
         present = int(document[newest])
-    return int(said_at[timeline[low]]), int(said_at[timeline[high]]), newest, present
+    return newest, present
 
 
 @kernel
@@ -159,9 +150,9 @@ def contextual(
 
     Candidates are what was found (see `weigh`), what shares a rare entity with the best of it (see
     `associations`) and what stands beside the best (see `surround`). A score is the sum of the
-    parts that `parts_of` names, with weights as `trusted` gives them. ``first`` and ``last`` of it
-    are the times of the timeline's ends; ``present`` is the document of the newest memory, if that
-    was said at most ``progress`` before ``now``. With a filter both are of the allowed memories.
+    parts that `parts_of` names, with weights as `trusted` gives them. ``present`` of it is the
+    document of the newest memory, with a filter of the newest allowed one, if that was said at most
+    ``progress`` before ``now``.
     ``ages``: see `_ages`.
 
     Returned, for n candidates:
@@ -170,8 +161,8 @@ def contextual(
         standing float64[3]    of the best, see `standing`; empty where there are no candidates
         table float64[P, n]    the parts in the order of memories; float64[0, 0] unless ``tabled``
 
-    Shapes, for M memories of the view: talk, allowed and the timeline are of M; the rest,
-    ``out_hubs`` too, as for the kernels named above.
+    Shapes, for M memories of the view: talk and allowed are of M; the rest, ``out_hubs`` too, as
+    for the kernels named above.
 
     Cost: about 60 us for 200 found of 10,000 memories; the similarities of the rows of the
     candidates, and of what stands beside them, take half of it.
@@ -191,7 +182,7 @@ def contextual(
         activation = np.empty(0, np.float64)
     members = surround(weighed, share, associated, talk, allowed, around, question)
     weights = trusted(weights, members, share, sure)
-    first, last, newest, present = _ends(admitted, document, said_at, when, weights)
+    newest, present = _newest(admitted, document, said_at, when, weights)
     ages = np.empty(0, np.float64)
     if weights[RECENCY] != 0:
         own = members[0][members[3]]
@@ -207,7 +198,7 @@ def contextual(
         span,
         cues,
         moment,
-        (ages, first, last),
+        ages,
         present,
         weights,
         tabled,

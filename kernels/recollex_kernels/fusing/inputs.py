@@ -67,12 +67,11 @@ Span: TypeAlias = tuple[I64, I64, int, int]
 event_start, event_end  int64[M], microseconds; start, end: the time is [start, end)
 """
 
-Cues: TypeAlias = tuple[U32, int, Scored]
-"""What the question names: named, role, quoted.
+Cues: TypeAlias = tuple[U32, int]
+"""What the question names: named, role.
 
 named   uint32[]   labels of speakers
 role    the role of the speaker that it asks about, 0 for none
-quoted  memories that hold a quote of the question, ascending, each once, and their shares
 """
 
 Moment: TypeAlias = tuple[int, float]
@@ -89,6 +88,6 @@ For m members, n candidates:
     members            uint32[m]     ascending, each once
     keyword, semantic  float64[m]    the evidence, as `weigh` gives it
     places             int64[n]      of the candidates among the members, ascending
-    beside             int64[n, 4]   of each candidate's neighbours among the members, in the order
-                                     of `neighbours`; -1 for none
+    beside             int64[n, 3]   of each candidate's neighbours among the members: before,
+                                     after, second before; -1 for none
 """

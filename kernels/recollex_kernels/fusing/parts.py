@@ -1,7 +1,5 @@
 """The parts of a candidate's score, which depend on its context (see `parts_of`)."""
 
-from typing import TypeAlias
-
 import numpy as np
 
 from recollex_kernels.fusing._moments import moments
@@ -19,7 +17,6 @@ PARTS = (
     "before",
     "after",
     "before_two",
-    "after_two",
     "document",
     "question",
     "answer",
@@ -28,10 +25,8 @@ PARTS = (
     "association",
     "moment",
     "in_range",
-    "phrase",
     "dated",
     "recency",
-    "order",
     "present",
     "role",
     "passages",
@@ -40,21 +35,19 @@ PARTS = (
 _KEYWORD = 0
 _SEMANTIC = 1
 _BESIDE = 2
-_DOCUMENT = 6
-_QUESTION = 7
-_ANSWER = 8
-_BREVITY = 9
-SPEAKER = 10
-_ASSOCIATION = 11
-_MOMENT = 12
-_IN_RANGE = 13
-_PHRASE = 14
-_DATED = 15
-RECENCY = 16
-ORDER = 17
-PRESENT = 18
-_ROLE = 19
-_PASSAGES = 20
+_DOCUMENT = 5
+_QUESTION = 6
+_ANSWER = 7
+_BREVITY = 8
+SPEAKER = 9
+_ASSOCIATION = 10
+_MOMENT = 11
+_IN_RANGE = 12
+_DATED = 13
+RECENCY = 14
+PRESENT = 15
+_ROLE = 16
+_PASSAGES = 17
 CIRCUMSTANTIAL = np.array([_QUESTION, _ANSWER, SPEAKER, _ASSOCIATION, _MOMENT, RECENCY], np.int64)
 """The parts that say nothing of a memory's own content: who said it, when, after what."""
 
@@ -144,21 +137,16 @@ def _add(part: F64, number: int, table: F64, scores: F64) -> None:
 def _lent(x: F64, members: Members, speaker: U32, side: int, out: F64) -> None:
     """Write the x of each candidate's neighbour on a side; 0 without one.
 
-    side: 0 before, 1 after, 2 before_two, 3 after_two. The latter two are 0 where the neighbour
-    between has the speaker of the candidate.
+    side: 0 before, 1 after, 2 before_two. The last one is 0 where the neighbour between has the
+    speaker of the candidate.
     """
     ids, _, _, places, beside = members
     for i in range(places.shape[0]):
         out[i] = x[beside[i, side]] if beside[i, side] >= 0 else 0.0
-        if side >= 2 and beside[i, side - 2] >= 0:
+        if side == 2 and beside[i, 0] >= 0:
             own = speaker[ids[places[i]]]
-            if own != NONE and own == speaker[ids[beside[i, side - 2]]]:
+            if own != NONE and own == speaker[ids[beside[i, 0]]]:
                 out[i] = 0.0
-
-
-Clock: TypeAlias = tuple[F64, int, int]
-"""How old each candidate is, and the times between which it stands: ages, first, last; see
-`parts_of`."""
 
 
 @kernel
@@ -172,7 +160,7 @@ def parts_of(
     span: Span,
     cues: Cues,
     moment: Moment,
-    clock: Clock,
+    ages: F64,
     present: int,
     weights: F64,
     tabled: bool,
@@ -182,8 +170,8 @@ def parts_of(
     With x = share * keyword + semantic, each part is its weight times
         keyword, semantic                     the candidate's own
         before, after  x of the neighbour, 0 without one
-        before_two, after_two  x of the second neighbour; 0 without one, and in a monologue: where
-                       the first neighbour has the speaker of the candidate
+        before_two   x of the second neighbour before; 0 without one, and in a monologue: where the
+                     first one has the speaker of the candidate
         document     the greatest x among the members of its document, see `best_of_document`
         question     1 if it ends with a question mark, see `asks`
         answer       1 if the member before it does
@@ -192,10 +180,8 @@ def parts_of(
         association  its activation, 0 where it is not ``associated``
         moment       see `moments`
         in_range     1 if its event overlaps [start, end)
-        phrase       its share, 0 where it is not ``quoted``
         dated        1 if its event does not start when it was said
         recency      e^(-its age)
-        order        where it stands between ``first`` and ``last``, 0 to 1
         present      1 if its document is the label ``present``; -1 is no document
         role         1 if its speaker has the role that is asked about; 0 for all where no
                      candidate's speaker has another role
@@ -203,7 +189,7 @@ def parts_of(
                      speakers have several roles
     A part whose weight is 0 is not computed. The sum runs in this order. Ties: the newer memory.
 
-    Shapes, for n candidates, P = 21 parts (see `inputs` for the tuples):
+    Shapes, for n candidates, P = 18 parts (see `inputs` for the tuples):
         first_row uint32[M+1]    rows of memory m are first_row[m]:first_row[m + 1]
         received  candidates, each once, and their activation
         ages      float64[n], at least 0; of no length where recency has no weight
@@ -214,8 +200,7 @@ def parts_of(
     document, said_at, speaker, role, _ = talk
     text, text_offset, words, brevity = texts
     event_start, event_end, start, end = span
-    named, asked_role, (quoted, shares) = cues
-    ages, first, last = clock
+    named, asked_role = cues
     associated, activation = received
     n = places.shape[0]
     memories = ids[places]
@@ -257,7 +242,7 @@ def parts_of(
     for i in range(n):
         part[i] = weights[_SEMANTIC] * semantic[places[i]]
     _add(part, _SEMANTIC, table, scores)
-    for side in range(4):
+    for side in range(3):
         _lent(x, members, speaker, side, part)
         _add(weights[_BESIDE + side] * part, _BESIDE + side, table, scores)
     for i in range(n):
@@ -286,22 +271,12 @@ def parts_of(
             inside = since < end and (until > start or since >= start)
             part[i] = weights[_IN_RANGE] if inside else 0.0
         _add(part, _IN_RANGE, table, scores)
-    if weights[_PHRASE] != 0:
-        for i in range(n):
-            place = np.searchsorted(quoted, memories[i])
-            holds = place < quoted.shape[0] and quoted[place] == memories[i]
-            part[i] = weights[_PHRASE] * np.float64(shares[place]) if holds else 0.0
-        _add(part, _PHRASE, table, scores)
     if weights[_DATED] != 0:
         for i in range(n):
             part[i] = weights[_DATED] if event_start[memories[i]] != when[i] else 0.0
         _add(part, _DATED, table, scores)
     if weights[RECENCY] != 0:
         _add(weights[RECENCY] * fresh, RECENCY, table, scores)
-    if weights[ORDER] != 0:
-        for i in range(n):
-            part[i] = weights[ORDER] * ((when[i] - first) / max(1, last - first))
-        _add(part, ORDER, table, scores)
     if weights[PRESENT] != 0:
         for i in range(n):
             stands = np.int64(document[memories[i]]) == present

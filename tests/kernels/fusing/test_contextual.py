@@ -64,10 +64,7 @@ class Agent:
         start = self.said_at + rng.choice([0, -HOUR, HOUR], n)
         self.events = start, start + rng.choice([0, 1, 40 * HOUR], n)
         self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
-        shares = rng.choice([0.0, 0.5, 1.0], n).astype(np.float32)
-        self.quoted = np.flatnonzero(shares).astype(np.uint32), shares[shares > 0]
         self.now = int(rng.integers(0, 120)) * HOUR
-        self.timeline = np.argsort(self.said_at, kind="stable").astype(np.uint32)
         self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
         role = rng.choice(np.array([0, 1, 2], np.uint8), n)
         self.asked_role = int(rng.choice([0, 1, 2]))
@@ -75,7 +72,6 @@ class Agent:
         self.admitted = self.allowed, int(rng.choice([0, self.allowed.sum()]))
         for each in (
             *self.said,
-            *self.quoted,
             *self.mentions,
             *self.texts,
             *self.events,
@@ -90,9 +86,9 @@ class Agent:
             *((self.found, NEAR), self.said, self.mentions, self.talk, self.admitted, self.texts),
             *(
                 (*self.events, *self.range),
-                (self.named.astype(np.uint32), self.asked_role, self.quoted),
+                (self.named.astype(np.uint32), self.asked_role),
             ),
-            (self.now, 50.0 * HOUR, PACE, self.timeline, 12 * HOUR),
+            (self.now, 50.0 * HOUR, PACE, 12 * HOUR),
             (SHARE, (WIDENED, REACH, WINDOW), MOMENT, pulse, PLACE, SURE),
             *(self.weights, tabled, np.full(5, NONE, np.uint32)),
         )
@@ -128,8 +124,8 @@ class Agent:
                 weights[PARTS.index(name)] *= best / SURE
         parts, scores, order = parts_of(
             *(around, SHARE, (associated, activation), self.talk, self.texts, self.said[3]),
-            *((*self.events, *self.range), (named, self.asked_role, self.quoted), MOMENT),
-            (self.ages(members[places], own, talks), int(said_at.min()), int(said_at.max())),
+            *((*self.events, *self.range), (named, self.asked_role), MOMENT),
+            self.ages(members[places], own, talks),
             *(int(documents[-1]) if talks else -1, weights, True),
         )
         signs = standing(

@@ -125,12 +125,6 @@ def test_one_moment_prefers_no_memory():
     assert found.tolist() == pytest.approx([1.0] * 40)
 
 
-def sparse(shares):
-    """The memories that hold a quote, and its shares."""
-    held = np.flatnonzero(shares)
-    return held.astype(np.uint32), shares[held]
-
-
 class Bank:
     """Some memories, some of them members, of whom some are candidates, and what is asked."""
 
@@ -144,13 +138,12 @@ class Bank:
         self.said_at = rng.integers(0, 90, n) * HOUR
         self.event_start = self.said_at + rng.choice([0, -HOUR, HOUR], n)
         self.event_end = self.event_start + rng.choice([0, 1, 40 * HOUR], n)
-        self.quoted = rng.choice([0.0, 0.5, 1.0], n).astype(np.float32)
         self.members = np.sort(rng.choice(n, int(rng.integers(1, n + 1)), replace=False))
         m = len(self.members)
         self.keyword, self.semantic = rng.choice([0, 0.25, 1], m), rng.choice([-1, 0, 0.5], m)
         self.places = np.sort(rng.choice(m, int(rng.integers(1, m + 1)), replace=False))
         count = len(self.places)
-        self.beside = rng.integers(-1, m, (count, 4))
+        self.beside = rng.integers(-1, m, (count, 3))
         chosen = rng.choice(count, int(rng.integers(0, count + 1)), replace=False)
         self.associated = self.members[self.places[chosen]]
         self.activation = rng.choice([0.25, 0.5], len(chosen))
@@ -186,17 +179,17 @@ class Bank:
             ),
             self.first_row,
             (self.event_start, self.event_end, *self.range),
-            (self.named.astype(np.uint32), self.asked_role, sparse(self.quoted)),
+            (self.named.astype(np.uint32), self.asked_role),
             (5, WIDTH),
-            (self.ages, 7 * HOUR, 80 * HOUR),
+            self.ages,
             self.present,
             self.weights,
             tabled,
         )
 
-    def goes_on(self, m, i, side):
-        """Whether the neighbour of candidate ``i`` has the speaker of ``m``, who is known."""
-        place = self.beside[i][side]
+    def goes_on(self, m, i):
+        """Whether what stands before candidate ``i`` has the speaker of ``m``, who is known."""
+        place = self.beside[i][0]
         if place < 0 or self.speaker[m] == int(NONE):
             return False
         return self.speaker[m] == self.speaker[self.members[place]]
@@ -221,10 +214,11 @@ class Bank:
             "keyword": self.keyword[at],
             "semantic": self.semantic[at],
             **{
-                name: x[place] if place >= 0 and not (two and self.goes_on(m, i, side)) else 0
-                for name, place, two, side in zip(
-                    ("before", "after", "before_two", "after_two"),
-                    *(self.beside[i], (False, False, True, True), (0, 1, 0, 1)),
+                name: x[place] if place >= 0 and not (two and self.goes_on(m, i)) else 0
+                for name, place, two in zip(
+                    ("before", "after", "before_two"),
+                    self.beside[i],
+                    (False, False, True),
                     strict=True,
                 )
             },
@@ -236,10 +230,8 @@ class Bank:
             "association": received.get(int(m), 0),
             "moment": moment_oracle([x[place] for place in self.places], times, 5)[i],
             "in_range": since < end and (until > start or since >= start),
-            "phrase": float(self.quoted[m]),
             "dated": since != said,
             "recency": math.exp(-self.ages[i]),
-            "order": (said - 7 * HOUR) / (73 * HOUR),
             "present": document == self.present,
             "role": self.asked_role == self.role[m] != 0 and with_other,
             "passages": math.log(self.first_row[m + 1] - self.first_row[m])
