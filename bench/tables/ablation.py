@@ -9,35 +9,45 @@ thresholds on three; a temporal arm beside the range itself changes nothing.
 Command: python -m bench.tables.ablation --data FOLDER [--json FILE] [--limit N] [--sets NAME ...]
 
 Check: paired bootstraps against the default on the same queries, for each set, with development and
-report apart. A weight that multiplies (``addressed_keyword``) is set to 1, where it has no effect.
-The last rows undo the default's choices outside the sum. So each default that differs from a
-paper's stands beside the paper's.
+report apart, of at most QUERIES queries each, evenly spread. What multiplies (``telling``) is set
+to 1, where it has no effect; what stands in another feature's place (``addressed_keyword``) to the
+weight of that one. The last rows undo the default's choices outside the sum. So each default that
+differs from a paper's stands beside the paper's.
 """
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
 
-from bench.datasets import LOADERS, load
+from bench.datasets import CASES, LOADERS, load
 from bench.datasets.bank import Split, counts
 from bench.lib.kept_vectors import KeptVectors
-from bench.tables.lib.evaluation import Options
+from bench.tables.lib.evaluation import ARMS, Options
 from bench.tables.lib.metrics import Difference, paired
 from bench.tables.lib.report import Cell, Section, Table, arguments, keep
-from bench.tables.lib.trials import SPLITS, Trial, by_set, claim_of, trials
+from bench.tables.lib.trials import SPLITS, Trial, by_set, claim_of, sampled, trials
 from recollex import presets
 from recollex_engine.models.description import PAPER_THRESHOLDS
 
 MEASURES = ("R@10", "NDCG@10")
+QUERIES = 200
+"""The most questions of each half of a set."""
 DEFAULT = "default"
-NOTHING = {"addressed_keyword": 1.0}
-"""Values at which a weight has no effect, if that is not 0."""
+_PLAIN = presets.Contextual()
+NOTHING = {
+    "addressed_keyword": _PLAIN.keyword,
+    "addressed_question": _PLAIN.question,
+    "telling": 1.0,
+    "copies": False,
+    "later": False,
+    "repeated": False,
+}
+"""Values at which a field has no effect, if that is not 0."""
 
 OTHER: Mapping[str, Options] = {
     "RRF in the sum's stead (TEMPR 3.2)": {
         "preset": replace(presets.default, fusion=presets.ReciprocalRank())
     },
-    "no temporal arm": {"preset": replace(presets.default, arms=("semantic", "keyword", "graph"))},
-    "Memora's temporal arm": {"preset": replace(presets.default, temporal="memora")},
+    "TEMPR's temporal arm beside the others": {"preset": replace(presets.default, arms=ARMS)},
     "TEMPR's thresholds (.3, .4, .5)": {
         "preset": replace(presets.default, thresholds=PAPER_THRESHOLDS)
     },
@@ -47,13 +57,16 @@ OTHER: Mapping[str, Options] = {
 
 def main() -> None:
     parser = arguments(__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", choices=LOADERS, default=list(LOADERS))
+    every = [*LOADERS, *CASES]
+    parser.add_argument("--sets", nargs="+", choices=every, default=every)
     given = parser.parse_args()
     banks = load(given.data, given.sets)
     print(counts(banks))
     embedder = KeptVectors()
     found = {
-        dataset: trials(of_set, configurations(), embedder, MEASURES, limit=given.limit)
+        dataset: trials(
+            sampled(of_set, given.limit or QUERIES), configurations(), embedder, MEASURES
+        )
         for dataset, of_set in by_set(banks).items()
     }
     sections = [

@@ -57,14 +57,14 @@ STRENGTHS = (0.03,)
 """How strongly those of one kind are held to each other, see `PAIRS`."""
 AGAINST = ("question", "present", "passages")
 """Parts that count against a memory, if at all."""
-SIGNS = [0 if name == "question, addressed" else -1 if name in AGAINST else 1 for name in NAMES]
+SIGNS = [0 if name == "addressed_question" else -1 if name in AGAINST else 1 for name in NAMES]
 """What a part says has one sign; only an earlier question may be on topic or not."""
 MEASURES = ("R@10", "NDCG@10")
 LENT = ("before", "after", "before_two", "document")
 """Parts that tell of other memories."""
 PAIRS = (
     ("keyword", "semantic", KEYWORD_CONTEXT),
-    ("keyword, addressed", "keyword", 1.0),
+    ("addressed_keyword", "keyword", 1.0),
     ("before", "after", 1.0),
 )
 """Parts whose weights are alike, but for a factor: a memory's own evidence is weighed as that of
@@ -74,7 +74,7 @@ SUBSETS: Mapping[str, tuple[str, ...]] = {
     "2: the two arms": ("keyword", "semantic"),
     "8: and the context": (
         *("keyword", "semantic", "before", "after", "document", "moment", "association"),
-        "keyword, addressed",
+        "addressed_keyword",
     ),
     "20: all": NAMES,
 }
@@ -152,7 +152,7 @@ def units_of() -> Matrix:
     memories lend nothing.
     """
     units = {name: float(sign) for name, sign in zip(NAMES, SIGNS, strict=True)}
-    units |= dict.fromkeys(("keyword", "keyword, addressed"), KEYWORD_CONTEXT)
+    units |= dict.fromkeys(("keyword", "addressed_keyword"), KEYWORD_CONTEXT)
     units |= dict.fromkeys(LENT, 0.0)
     return np.array([units[name] for name in NAMES], np.float32)
 
@@ -190,7 +190,7 @@ def fitting(of_set: Sequence[Offered]) -> Lists:
 
 
 _LIKELY = np.zeros(len(NAMES), np.float32)
-for _name, _weight in (("keyword", 5), ("keyword, addressed", 5), ("semantic", 1)):
+for _name, _weight in (("keyword", 5), ("addressed_keyword", 5), ("semantic", 1)):
     _LIKELY[NAMES.index(_name)] = _weight
 
 

@@ -9,7 +9,7 @@ sources, the set's texts and queries, and the embedding model. Another engine as
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,28 +23,16 @@ from bench.lib.kept_stores import home
 from bench.lib.kept_vectors import KeptVectors
 from bench.tables.lib.evaluation import ARMS, Options, run_all
 from bench.tables.lib.metrics import documents, ndcg_at, recall_at
-from bench.tables.lib.trials import spread
+from bench.tables.lib.trials import sampled
 from bench.tables.lib.words import count_words, words_found, words_of_evidence
 from recollex import Recall, presets
-from recollex_engine.text.question_cues import read_cues
-from recollex_kernels.fusing.parts import PARTS
+from recollex_kernels.fusing.features import NAMES
 
 DEFAULT = "default"
 LISTS = (DEFAULT, *ARMS)
 """The lists whose measures are kept: the default's, and that of each arm alone."""
 
-NAMES = (*PARTS, "keyword, addressed", "question, addressed")
-"""The parts of a candidate, in the order of `Offered.parts`.
-
-The last two stand in place of keyword and question where the question addresses its hearer, as the
-default weighs them apart there. Parts that say nothing of a memory's own content, and those of a
-turn that tells more than it asks, are scaled as in the default (`trusted` in `recollex_kernels`,
-`telling` of `Contextual`). What a later statement gains (`later_statements`) is
-no part: it is not a sum.
-"""
-
-_ONE = {field.name: 1.0 for field in fields(presets.Contextual)}
-_ONE |= {name: getattr(presets.Contextual(), name) for name in ("telling", "circle")}
+_ONE = dict.fromkeys(NAMES, 1.0)
 _UNWEIGHED = "every part weighs 1"
 CONFIGURATIONS: dict[str, Options] = {
     DEFAULT: {"explain": False},
@@ -60,8 +48,9 @@ CONFIGURATIONS: dict[str, Options] = {
 class Offered:
     """The candidates of one query with evidence.
 
-    evidence: how many units prove the answer. parts: float32[n, P], the parts of `NAMES` of each
-    of n candidates, not weighed. units: int32[n], what each counts as: itself, or its document.
+    evidence: how many units prove the answer. parts: float32[n, P], the features `NAMES` of each
+    of n candidates, not weighed, but scaled as in the default (`trusted` in `recollex_kernels`,
+    `telling` of `Contextual`). units: int32[n], what each counts as: itself, or its document.
     proved: bool[n], whether that is evidence. measured: float64[L, 2], R@10 and NDCG@10 of `LISTS`.
     found: the words of each of the default's first ten; gold: of each memory that is evidence.
     """
@@ -105,18 +94,7 @@ def offered(banks: Sequence[Bank], embedder: KeptVectors, most: int) -> list[Off
 
 
 def _ask(banks: Sequence[Bank], embedder: KeptVectors, most: int) -> list[Offered]:
-    proved = [query for bank in banks for query in bank.queries if query.evidence]
-    chosen = {
-        query.id
-        for split in ("dev", "report")
-        for query in spread([one for one in proved if one.split == split], most)
-    }
-    made = []
-    for bank in banks:
-        asked = tuple(query for query in bank.queries if query.id in chosen and query.evidence)
-        if asked:
-            made += _ask_bank(replace(bank, queries=asked), embedder)
-    return made
+    return [one for bank in sampled(banks, most) for one in _ask_bank(bank, embedder)]
 
 
 def _ask_bank(bank: Bank, embedder: KeptVectors) -> list[Offered]:
@@ -127,10 +105,6 @@ def _ask_bank(bank: Bank, embedder: KeptVectors) -> list[Offered]:
     for place, query in enumerate(bank.queries):
         answer = answers[_UNWEIGHED][place]
         parts = np.array(answer.read, np.float32).reshape(len(answer.ids), len(NAMES))
-        if read_cues(query.text).addressed:
-            for name in ("keyword", "question"):
-                here, there = NAMES.index(name), NAMES.index(f"{name}, addressed")
-                parts[:, there], parts[:, here] = parts[:, here], 0.0
         counted = [unit_of[id] for id in answer.ids]
         number = {unit: n for n, unit in enumerate(dict.fromkeys(counted))}
         measured = []

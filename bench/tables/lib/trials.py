@@ -124,6 +124,25 @@ def spread(items: Sequence[Item], most: int) -> list[Item]:
     return [items[place * len(items) // count] for place in range(count)]
 
 
+def sampled(banks: Sequence[Bank], most: int) -> list[Bank]:
+    """Return the banks of one set with at most so many of the queries of each half.
+
+    They are evenly spread over those with evidence. A bank of which none is asked is left out.
+    """
+    proved = [query for bank in banks for query in bank.queries if query.evidence]
+    chosen = {
+        query.id
+        for split in ("dev", "report")
+        for query in spread([one for one in proved if one.split == split], most)
+    }
+    made = []
+    for bank in banks:
+        asked = tuple(query for query in bank.queries if query.id in chosen and query.evidence)
+        if asked:
+            made.append(replace(bank, queries=asked))
+    return made
+
+
 def claim_of(docstring: str | None) -> str:
     """Return what a script claims: the second paragraph of its docstring, in one line."""
     assert docstring is not None

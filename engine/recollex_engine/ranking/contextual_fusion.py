@@ -13,16 +13,15 @@ TimeQA; they are one vector of weights for all data sets.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, field, fields
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import DAY
-from recollex_engine.domain.checks import check_number
+from recollex_engine.domain.checks import check_flag, check_number
 from recollex_engine.domain.roles import ASSISTANT, USER
-from recollex_engine.fork import cached_property
 from recollex_engine.ranking.arms import ArmList, Words
 from recollex_engine.ranking.cited import raise_cited
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
@@ -39,8 +38,8 @@ from recollex_engine.ranking.small_stores import (
 from recollex_engine.ranking.strangers import NO_STRANGERS, strangers
 from recollex_engine.state.speakers import joined
 from recollex_kernels.fusing.contextual import contextual
+from recollex_kernels.fusing.features import NAMES
 from recollex_kernels.fusing.inputs import Question, Strangers
-from recollex_kernels.fusing.parts import PARTS
 
 KEYWORD_CONTEXT = 4.4
 """Weight of the keyword evidence in the context of other memories; the semantic evidence has 1."""
@@ -68,68 +67,87 @@ FEW_WORDS = 25
 """Number of words, without stop words, from which a memory is not considered short."""
 
 
+When: TypeAlias = Callable[[Evidence], bool]
+"""Whether a feature counts for a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """What switches a feature, and what shows that it is needed.
+
+    run: the table in which the default loses without it, below the repository. when: whether it
+    counts for a question. aside: whether it says nothing of a memory's own content (who said it,
+    when, after what), so that it counts only as far as the best memory matches the question:
+    min(best x / `SURE`, 1) times its weight, see `trusted` in `recollex_kernels`. asks: whether it
+    counts ``telling`` times in a turn that tells more than it asks.
+    """
+
+    run: str
+    when: When
+    aside: bool
+    asks: bool
+
+
+def feature(
+    weight: float,
+    run: str,
+    *,
+    when: When = lambda _: True,
+    aside: bool = False,
+    asks: bool = False,
+) -> float:
+    """Return the entry of a feature in `Contextual`, which is a float: its weight."""
+    entry = Feature(run, when, aside, asks)
+    made: float = field(default=weight, metadata={"feature": entry})
+    return made
+
+
+ABLATION = "bench/runs/2026-11-28-2-core-epyc/ablation.md"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contextual:
-    """Scores each candidate by a sum of parts, with the same weights for every data set.
+    """Scores each candidate by a sum of features, with the same weights for every data set.
+
+    One line is one feature: its weight, the run that shows that it is needed, and the cues of the
+    question that switch it. The kernel of its name in `recollex_kernels.fusing.features` fills its
+    column. Two say how evidence is scaled:
 
     keyword      b = BM25 / sqrt(best BM25 * sum of the idf of the question's words), in [0, 1]. It
                  combines two shares: the memory's score of the best score, and the best score of
-                 the possible one. So the part is small if the agent does not use the question's
-                 words. For a word that no memory holds, words that are spelled like it are searched
-                 (see `spelling`); each counts its likeness times ``spelling``
+                 the possible one. So it is small if the agent does not use the question's words
     semantic     c = (cosine - semantic threshold) / (entry threshold - semantic threshold), at
-                 least -1, so that a very low cosine counts no worse than an unrelated memory
-                 and, with x = 4.4 b + c:
-    before, after, before_two   x of the neighbours in the document. The second one before counts
-                 in a talk of several, not where the turn between has the same speaker
-    document     the greatest x in the document
-    moment       affinity to the times of the best x within half a day (SATF 3.3; an anchor's own
-                 time does not count for itself), divided by the greatest affinity or by 1.5 (two
-                 anchors) if that is more; see `moments`
-    association  activation received from the best x over shared entities, see `associations`
-    in_range     1 if it happened in the time that the question names
-    cited        b of the best fact that cites it, see `cited_by_facts`; of a time that the question
-                 names only the facts that held then
-    speaker      1 if the question names who said it
-    question     1 if it is a question itself (LoCoMo: rarely evidence)
-    answer       1 if the turn before it is a question
-    brevity      ln(1 + words) - ln(1 + 25), at most 0: "Wow!" has little information
-    dated        1 if it names a time and the question asks when
-    recency      e^(-age / 30 days), if the question addresses its hearer; with a talk in progress
-                 (see present) e^(-later memories / 400), whatever the pace of the talks
-    present      1 if it is in the talk in progress (the newest memory's document, if that was said
-                 within half a day), if the question addresses its hearer
-    role         1 for a user's turn if the question is in the first person ("Where do I live?"),
-                 for an assistant's if it is in the second ("What did you suggest?"), where turns
-                 of another role are candidates too
-    passages     ln(number of passages) of a turn that has a role, where turns of several roles are
-                 candidates. An assistant's replies are long, and a reply of n passages scores by
-                 the best of n: in a sum of logarithms of odds, the best of n draws must exceed
-                 ln(n) more than one draw
-    circle       no part: what c of a memory is less by if its speaker is a stranger to the people
-                 whom the question names, see `strangers`
-    copy         what exchanging places with the same text adds, if the question wants the latest or
-                 the first; see `copies`
-    later        what a later statement needs to rank above the earlier one that says the same, if
-                 the question asks for the present; see `later_statements`
+                 least -1, so that a very low cosine counts no worse than an unrelated memory. If
+                 most letters of a question are not Latin, and the embedding model does not know
+                 such scripts, c is multiplied by ``foreign`` of the model's `Thresholds`
 
-    Question, answer, speaker, association, moment and recency say nothing of a memory's own
-    content. They count as far as the best memory matches: min(best x / 3, 1) times their weight,
-    see `trusted` in `recollex_kernels`.
-
-    If most letters of a question are not Latin, and the embedding model does not know such scripts,
-    c is multiplied by ``foreign`` of the model's `Thresholds`.
+    Others look at x = 4.4 b + c of memories around. The affinity of a moment is divided by the
+    greatest affinity or by 1.5 (two anchors) if that is more. Brevity is ln(1 + words) -
+    ln(1 + 25), at most 0: "Wow!" has little information. An assistant's replies are long, and a
+    reply of n passages scores by the best of n, which is greater than one by chance: so passages
+    count against it.
 
     A question that addresses its hearer ("what did we settle on?") is a turn of a running
-    conversation: its small talk shares words with every memory and asks about no moment. So for
-    such a question a memory's own keyword evidence counts ``addressed_keyword`` times (its effect
-    on other memories is unchanged), the moment does not count, recency does, and earlier questions
-    are on topic (``addressed_question``). The asker still has in view what the talk in progress
-    said, and these memories would displace the others: so they count less, but not nothing. If such
-    a turn has several sentences, it tells more than it asks. "I" and "you" in it point at no role,
-    a time is mostly one that is planned, and a long reply is as good as a short one: so role,
-    passages, answer and in_range count ``telling`` times. If a question asks what would be or may
-    be so, the moment does not count either.
+    conversation: its small talk shares words with every memory and asks about no moment, and
+    earlier questions are on topic. The asker still has in view what the talk in progress said, and
+    these memories would displace the others: so ``present`` lowers them. If such a turn has several
+    sentences, it tells more than it asks. "I" and "you" in it point at no role, a time is mostly
+    one that is planned, and a long reply is as good as a short one: these count ``telling`` times.
+
+    What changes the order beside the sum:
+
+    spelling     for a word that no memory holds, words that are spelled like it are searched, and
+                 each counts its likeness times this; see `spelling`
+    cited        b of the best fact that cites it, see `cited_by_facts`; of a time that the question
+                 names only the facts that held then
+    circle       what c of a memory is less by if its speaker is a stranger to the people whom the
+                 question names, see `strangers`
+    copies       whether copies of a text stand in the order of time that a question for the latest
+                 or the first asks for, see `copies`
+    later        whether a question of the present ranks a later statement above the earlier ones
+                 that say the same, see `later_statements`
+    repeated     whether facts follow what says more, where their turns stand before them, see
+                 `repeated_facts`
 
     In an agent of few memories the semantic weight is greater, the association's is less, and
     keyword evidence counts less if the best BM25 score is small: see `small_stores`.
@@ -138,33 +156,52 @@ class Contextual:
     1.0
     """
 
-    keyword: float = 5.1
-    semantic: float = 1.0
-    before: float = 0.18
-    after: float = 0.10
-    before_two: float = 0.10
-    document: float = 0.23
-    moment: float = 1.3
-    association: float = 1.6
-    in_range: float = 1.6
-    speaker: float = 0.44
-    question: float = -0.45
-    answer: float = 0.46
-    brevity: float = 0.15
-    dated: float = 1.0
-    recency: float = 1.3
-    present: float = -4.0
-    addressed_keyword: float = 0.6
-    addressed_question: float = 0.63
+    keyword: float = feature(5.1, ABLATION, when=lambda asked: not asked.cues.addressed)
+    addressed_keyword: float = feature(3.06, ABLATION, when=lambda asked: asked.cues.addressed)
+    semantic: float = feature(1.0, ABLATION)
+    before: float = feature(0.18, ABLATION)
+    after: float = feature(0.10, ABLATION)
+    before_two: float = feature(0.10, ABLATION)
+    document: float = feature(0.23, ABLATION)
+    question: float = feature(
+        -0.45, ABLATION, when=lambda asked: not asked.cues.addressed, aside=True
+    )
+    addressed_question: float = feature(
+        0.63, ABLATION, when=lambda asked: asked.cues.addressed, aside=True
+    )
+    answer: float = feature(0.46, ABLATION, aside=True, asks=True)
+    brevity: float = feature(0.15, ABLATION)
+    speaker: float = feature(0.44, ABLATION, aside=True)
+    association: float = feature(1.6, ABLATION, aside=True)
+    moment: float = feature(
+        1.3,
+        ABLATION,
+        when=lambda asked: not (asked.cues.supposes or asked.cues.addressed),
+        aside=True,
+    )
+    in_range: float = feature(1.6, ABLATION, when=lambda asked: asked.found is not None, asks=True)
+    dated: float = feature(1.0, ABLATION, when=lambda asked: asked.cues.asks_when)
+    recency: float = feature(1.3, ABLATION, when=lambda asked: asked.cues.addressed, aside=True)
+    present: float = feature(-4.0, ABLATION, when=lambda asked: asked.cues.addressed)
+    role: float = feature(
+        1.8,
+        ABLATION,
+        when=lambda asked: asked.cues.first_person or asked.cues.second_person,
+        asks=True,
+    )
+    passages: float = feature(-0.6, ABLATION, asks=True)
     telling: float = 0.1
-    role: float = 1.8
-    passages: float = -0.6
     spelling: float = 1.0
     cited: float = 3.0
     circle: float = 1.5
+    copies: bool = True
+    later: bool = True
+    repeated: bool = True
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
+        for name in ("copies", "later", "repeated"):
+            check_flag(getattr(self, name), name)
+        for name in (*NAMES, "telling", "cited", "circle"):
             check_number(getattr(self, name), name, -1e6, 1e6)
         check_number(self.spelling, "spelling", 0, 1)
 
@@ -174,7 +211,7 @@ class Contextual:
         return self.association != 0
 
     def fuse(self, evidence: Evidence) -> Fused:
-        """Return the candidates by the sum of their parts."""
+        """Return the candidates by the sum of their features."""
         lists = [ranked.memories for ranked in evidence.lists.values() if len(ranked.memories)]
         cited = evidence.cited if self.cited else None
         if cited is not None:
@@ -187,7 +224,7 @@ class Contextual:
         weights = self._weights(evidence)
         met = view.columns.speakers.by_name(view.of_memories("speaker"), evidence.cues.words)
         named = joined(met)
-        arguments = (
+        memories, scores, associated, activation, seen, table, order = contextual(
             (np.concatenate(lists), (near.memories, near.scores)),
             _asked(evidence, named, strangers(view, met, self.circle) if met else NO_STRANGERS),
             view.mentions,
@@ -204,47 +241,35 @@ class Contextual:
                 (SEEDS if self.associates and view.entities else 0, HUB, evidence.budget),
                 STANDS_OUT_OF,
                 SURE,
+                _ASIDE,
             ),
             weights,
+            view.hubs.known(view.entities),
         )
-        hubs = view.hubs.known(view.entities)
-        memories, scores, associated, activation, seen, _ = contextual(*arguments, False, hubs)
         own = {}
         if self.associates:
             own["graph"] = ArmList(associated, activation, _NO_ROWS)
         signs = None
         if evidence.query is not None and evidence.words is not None:
             signs = read_signs(seen, evidence.words.unknown, evidence.words.population)
-        parts = _Parts(weights, lambda: contextual(*arguments, True, hubs)[-1])
-        fused = Fused(memories, scores, parts, own, signs)
+        fused = Fused(memories, scores, _Parts(weights, table, order), own, signs)
         if cited is not None:
             fused = raise_cited(fused, cited, self.cited)
-        if evidence.cues.order:
+        if evidence.cues.order and self.copies:
             fused = order_copies(evidence, fused)
-        if evidence.cues.present and evidence.found is None:
+        if evidence.cues.present and evidence.found is None and self.later:
             fused = prefer_later(evidence, fused)
-        return lead_with_turns(evidence, fused)
+        return lead_with_turns(evidence, fused) if self.repeated else fused
 
     def _weights(self, evidence: Evidence) -> npt.NDArray[np.float64]:
-        """Return the weight of each part for this question, 0 for parts that do not apply to it."""
-        cues = evidence.cues
-        weights = list(_IN_ORDER(self))  # an item of an array takes four times as long
-        if cues.supposes or cues.addressed:
-            weights[_MOMENT] = 0.0
-        if cues.addressed:
-            weights[_KEYWORD] *= self.addressed_keyword
-            weights[_QUESTION] = self.addressed_question
-        else:
-            weights[_RECENCY] = weights[_PRESENT] = 0.0
-        if evidence.found is None:
-            weights[_IN_RANGE] = 0.0
-        if not cues.asks_when:
-            weights[_DATED] = 0.0
-        if not (cues.first_person or cues.second_person):
-            weights[_ROLE] = 0.0
-        if cues.tells:
-            for part in _OF_A_QUESTION:
-                weights[part] *= self.telling
+        """Return the weight of each feature for this question, 0 for those that do not count."""
+        tells = evidence.cues.tells
+        weights = [0.0] * len(NAMES)  # an item of an array takes four times as long
+        for place, name in enumerate(NAMES):
+            entry = TABLE[name]
+            if entry.when(evidence):
+                weight: float = getattr(self, name)
+                weights[place] = weight * self.telling if tells and entry.asks else weight
         words = evidence.words
         small = smallness(evidence.view.memories if words is None else words.population)
         weights[_SEMANTIC] *= 1 + SIMILARITY * small
@@ -252,49 +277,43 @@ class Contextual:
         return np.array(weights, np.float64)
 
 
+TABLE: Mapping[str, Feature] = {
+    each.name: each.metadata["feature"] for each in fields(Contextual) if each.metadata
+}
+"""Feature -> its entry in `Contextual`."""
+_ASIDE = np.array([TABLE[name].aside for name in NAMES], np.uint8)
 _BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
 _NOTHING = ArmList.empty()
 _NO_ROWS = np.empty(0, np.uint32)
 _NO_WORDS = Words.none()
-_IN_ORDER = attrgetter(*PARTS)
-_KEYWORD, _SEMANTIC, _ASSOCIATION, _QUESTION, _MOMENT, _IN_RANGE = map(
-    PARTS.index, ("keyword", "semantic", "association", "question", "moment", "in_range")
-)
-_DATED, _RECENCY, _PRESENT, _ROLE, _ANSWER, _PASSAGES = map(
-    PARTS.index, ("dated", "recency", "present", "role", "answer", "passages")
-)
-_OF_A_QUESTION = _ROLE, _PASSAGES, _ANSWER, _IN_RANGE
-"""The parts that count little where a turn tells more than it asks."""
+_SEMANTIC = NAMES.index("semantic")
+_ASSOCIATION = NAMES.index("association")
 
 
 class _Parts(Mapping[str, npt.NDArray[np.float64]]):
-    """The parts of the scores by name, best memory first; computed when one is accessed."""
+    """What each feature with a weight added to the scores, by name, best memory first."""
 
     def __init__(
-        self, weights: npt.NDArray[np.float64], table: Callable[[], npt.NDArray[np.float64]]
+        self,
+        weights: npt.NDArray[np.float64],
+        table: npt.NDArray[np.float64],
+        order: npt.NDArray[np.int64],
     ) -> None:
         self._weights = weights
-        self._make = table
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return [name for name, weight in zip(PARTS, self._weights, strict=True) if weight]
-
-    @cached_property
-    def _table(self) -> npt.NDArray[np.float64]:
-        return self._make()
+        self._table = table
+        self._order = order
 
     def __getitem__(self, name: str) -> npt.NDArray[np.float64]:
-        if name not in self._names:
+        if name not in NAMES or not self._weights[NAMES.index(name)]:
             raise KeyError(name)
-        part: npt.NDArray[np.float64] = self._table[PARTS.index(name)]
+        part: npt.NDArray[np.float64] = self._table[NAMES.index(name)][self._order]
         return part
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return (name for name, weight in zip(NAMES, self._weights, strict=True) if weight)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return int(np.count_nonzero(self._weights))
 
 
 def _asked(evidence: Evidence, named: npt.NDArray[np.uint32], apart: Strangers) -> Question:

@@ -7,6 +7,7 @@ import numpy as np
 from recollex_kernels.fusing._neighbourhood import Around as Around
 from recollex_kernels.fusing._neighbourhood import surround, weigh
 from recollex_kernels.fusing._signs import standing
+from recollex_kernels.fusing.features import NONE, PRESENT, RECENCY, SPEAKER, scores_of
 from recollex_kernels.fusing.inputs import (
     Candidates,
     Cues,
@@ -17,49 +18,42 @@ from recollex_kernels.fusing.inputs import (
     Talk,
     Texts,
 )
-from recollex_kernels.fusing.parts import (
-    CIRCUMSTANTIAL,
-    NONE,
-    PRESENT,
-    RECENCY,
-    SPEAKER,
-    parts_of,
-)
 from recollex_kernels.graph.association import Admitted, Pulse, associations
 from recollex_kernels.graph.links import Mentions
-from recollex_kernels.machine.jit import F32, F64, I64, U32, kernel
+from recollex_kernels.machine.jit import F32, F64, I64, U8, U32, kernel
 
 Now: TypeAlias = tuple[int, float, float, int]
 """When the question is asked: now, recent, pace, progress.
 
 now       microseconds
-recent    microseconds after which a memory is worth 1/e as much, see `parts_of`
+recent    microseconds after which a memory is worth 1/e as much
 pace      memories after which it is, in a talk in progress
 progress  microseconds for which the newest memory's document is in progress
 """
 
-Settings: TypeAlias = tuple[float, Around, Moment, Pulse, int, float]
-"""What a fusion was set to: share, around, moment, pulse, place, sure.
+Settings: TypeAlias = tuple[float, Around, Moment, Pulse, int, float, U8]
+"""What a fusion was set to: share, around, moment, pulse, place, sure, aside.
 
 share   weight of keyword evidence in what a memory lends to others, see `surround`
 around, moment, pulse   see `Around`, `Moment` and `Pulse`; nothing is associated where its
         ``seeds`` are 0
 place   see `standing`
-sure    see `trusted`
+sure, aside   see `trusted`
 """
 
 
 @kernel
-def trusted(weights: F64, members: Members, share: float, sure: float) -> F64:
-    """Return the weights of parts for a question whose best memory matches it so far.
+def trusted(weights: F64, aside: U8, members: Members, share: float, sure: float) -> F64:
+    """Return the weights of features for a question whose best memory matches it so far.
 
-    Equation, x the greatest share * keyword + semantic of a candidate, p a part:
-        w(p) = weights[p] * min(max(x, 0) / sure, 1)   of `CIRCUMSTANTIAL`
-        w(p) = weights[p]                              of the others
+    Equation, x the greatest share * keyword + semantic of a candidate, f a feature:
+        w(f) = weights[f] * min(max(x, 0) / sure, 1)   where aside[f] is 1
+        w(f) = weights[f]                              of the others
     Who said it, when it was said and what it shares a name with are evidence beside a match of the
     content. Where nothing matches, they would choose alone.
 
-    Shapes: weights, returned float64[P]; members as `surround` returns them; ``sure`` above 0.
+    Shapes: weights, returned float64[P]; aside uint8[P]; members as `surround` returns them;
+    ``sure`` above 0.
 
     Cost: O(candidates).
     """
@@ -69,8 +63,9 @@ def trusted(weights: F64, members: Members, share: float, sure: float) -> F64:
         best = max(best, share * keyword[places[i]] + semantic[places[i]])
     scaled = weights.copy()
     if best < sure:
-        for i in range(CIRCUMSTANTIAL.shape[0]):
-            scaled[CIRCUMSTANTIAL[i]] *= best / sure
+        for f in range(weights.shape[0]):
+            if aside[f] == 1:
+                scaled[f] *= best / sure
     return scaled
 
 
@@ -81,7 +76,7 @@ def _newest(
     """Return the newest memory, and the document in progress or -1.
 
     With a filter they are those of the allowed memories; at least one memory must be allowed. They
-    are looked for only where their parts have a weight.
+    are looked for only where their features have a weight.
     """
     allowed, among = admitted
     now, _, _, progress = when
@@ -143,15 +138,14 @@ def contextual(
     when: Now,
     settings: Settings,
     weights: F64,
-    tabled: bool,
     out_hubs: U32,
-) -> tuple[U32, F64, U32, F32, F64, F64]:
+) -> tuple[U32, F64, U32, F32, F64, F64, I64]:
     """Return the candidates of a recall, best first, their scores, and what else was seen.
 
     Candidates are what was found (see `weigh`), what shares a rare entity with the best of it (see
-    `associations`) and what stands beside the best (see `surround`). A score is the sum of the
-    parts that `parts_of` names, with weights as `trusted` gives them. ``present`` of it is the
-    document of the newest memory, with a filter of the newest allowed one, if that was said at most
+    `associations`) and what stands beside the best (see `surround`). A score is the sum of
+    `FEATURES` times their weights, which are as `trusted` gives them. ``present`` is the document
+    of the newest memory, with a filter of the newest allowed one, if that was said at most
     ``progress`` before ``now``.
     ``ages``: see `_ages`.
 
@@ -159,7 +153,8 @@ def contextual(
         memories uint32[n], scores float64[n]       ties: the newer memory
         associated uint32[a], activation float32[a]  as `associations` gives them
         standing float64[3]    of the best, see `standing`; empty where there are no candidates
-        table float64[P, n]    the parts in the order of memories; float64[0, 0] unless ``tabled``
+        table float64[P, n]    what each feature adds; the column of memories[i] is order[i]
+        order int64[n]
 
     Shapes, for M memories of the view: talk and allowed are of M; the rest, ``out_hubs`` too, as
     for the kernels named above.
@@ -168,7 +163,7 @@ def contextual(
     candidates, and of what stands beside them, take half of it.
     """
     document, said_at, speaker, _, _ = talk
-    share, around, moment, pulse, place, sure = settings
+    share, around, moment, pulse, place, sure, aside = settings
     allowed = admitted[0]
     memories = document.shape[0]
     weighed = weigh(candidates, memories, question)
@@ -181,17 +176,18 @@ def contextual(
         associated = np.empty(0, np.uint32)
         activation = np.empty(0, np.float64)
     members = surround(weighed, share, associated, talk, allowed, around, question)
-    weights = trusted(weights, members, share, sure)
+    weights = trusted(weights, aside, members, share, sure)
     newest, present = _newest(admitted, document, said_at, when, weights)
+    ids, keyword, semantic, places, _ = members
+    own = ids[places]
     ages = np.empty(0, np.float64)
     if weights[RECENCY] != 0:
-        own = members[0][members[3]]
         ages = _ages(own, admitted, said_at, when, newest, present)
-    received = associated, activation
-    parts, scores, order = parts_of(
+    seen = (
         members,
-        share,
-        received,
+        share * keyword + semantic,
+        own.astype(np.int64),
+        (associated, activation),
         talk,
         texts,
         question[3],
@@ -200,18 +196,16 @@ def contextual(
         moment,
         ages,
         present,
-        weights,
-        tabled,
     )
-    ids, keyword, semantic, places, _ = members
+    table, scores, order = scores_of(seen, weights)
     naming = weights[SPEAKER]
     signs = standing(ids, keyword, semantic, share, places, place, speaker, cues[0], scores, naming)
-    table = parts[:, order] if tabled else np.empty((0, 0), np.float64)
     return (
-        ids[places[order]],
+        own[order],
         scores[order],
         associated,
         activation.astype(np.float32),
         signs,
         table,
+        order,
     )

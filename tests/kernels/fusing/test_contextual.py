@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from recollex_kernels.fusing._neighbourhood import surround, weigh
 from recollex_kernels.fusing._signs import standing
 from recollex_kernels.fusing.contextual import contextual
-from recollex_kernels.fusing.parts import NONE, PARTS, SPEAKER, parts_of
+from recollex_kernels.fusing.features import NAMES, NONE, SPEAKER, scores_of
 from recollex_kernels.graph.association import associations
 from recollex_kernels.words._segment_table import FIELDS
 from tests.kernels.circles import strangers_among
@@ -19,7 +19,7 @@ settings.load_profile("kernels")
 HOUR = 3_600_000_000
 SHARE, HUB, BUDGET, WIDENED, REACH, WINDOW, PLACE = 4.4, 3, 5, 4, 6, 9 * HOUR, 3
 SURE = 2.5
-BESIDE_THE_CONTENT = ("question", "answer", "speaker", "association", "moment", "recency")
+ASIDE = np.arange(len(NAMES)) % 2 == 1
 MOMENT = 5, 12.0 * HOUR
 PACE = 20.0
 NEAR = np.empty(0, np.uint32), np.empty(0, np.float32)
@@ -65,7 +65,7 @@ class Agent:
         self.events = start, start + rng.choice([0, 1, 40 * HOUR], n)
         self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
         self.now = int(rng.integers(0, 120)) * HOUR
-        self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
+        self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(NAMES))
         role = rng.choice(np.array([0, 1, 2], np.uint8), n)
         self.asked_role = int(rng.choice([0, 1, 2]))
         self.talk = self.document, self.said_at, self.speaker, role, self.visible
@@ -80,7 +80,7 @@ class Agent:
             if isinstance(each, np.ndarray):
                 kept(each)
 
-    def whole(self, tabled):
+    def whole(self):
         pulse = self.seeds, HUB, BUDGET
         return contextual(
             *((self.found, NEAR), self.said, self.mentions, self.talk, self.admitted, self.texts),
@@ -89,8 +89,8 @@ class Agent:
                 (self.named.astype(np.uint32), self.asked_role),
             ),
             (self.now, 50.0 * HOUR, PACE, 12 * HOUR),
-            (SHARE, (WIDENED, REACH, WINDOW), MOMENT, pulse, PLACE, SURE),
-            *(self.weights, tabled, np.full(5, NONE, np.uint32)),
+            (SHARE, (WIDENED, REACH, WINDOW), MOMENT, pulse, PLACE, SURE, ASIDE.astype(np.uint8)),
+            *(self.weights, np.full(5, NONE, np.uint32)),
         )
 
     def ages(self, candidates, own, talks):
@@ -120,14 +120,22 @@ class Agent:
         best = max([0.0, *(SHARE * b + c)[places].tolist()])
         weights = self.weights.copy()
         if best < SURE:
-            for name in BESIDE_THE_CONTENT:
-                weights[PARTS.index(name)] *= best / SURE
-        parts, scores, order = parts_of(
-            *(around, SHARE, (associated, activation), self.talk, self.texts, self.said[3]),
-            *((*self.events, *self.range), (named, self.asked_role), MOMENT),
+            weights[ASIDE] *= best / SURE
+        seen = (
+            around,
+            SHARE * b + c,
+            members[places].astype(np.int64),
+            (associated, activation),
+            self.talk,
+            self.texts,
+            self.said[3],
+            (*self.events, *self.range),
+            (named, self.asked_role),
+            MOMENT,
             self.ages(members[places], own, talks),
-            *(int(documents[-1]) if talks else -1, weights, True),
+            int(documents[-1]) if talks else -1,
         )
+        table, scores, order = scores_of(seen, weights)
         signs = standing(
             *(
                 members,
@@ -143,7 +151,7 @@ class Agent:
             )
         )
         memories = members[places[order]]
-        return memories, scores[order], associated, activation, signs, parts[:, order]
+        return memories, scores[order], associated, activation, signs, table, order
 
 
 def chained(of_memories):
@@ -162,14 +170,12 @@ def chained(of_memories):
 @given(st.integers(0, 2**32 - 1))
 def test_equals_its_pieces_to_the_bit(seed):
     agent = Agent(seed)
-    memories, scores, associated, activation, signs, table = agent.in_pieces()
-    found = agent.whole(True)
+    memories, scores, associated, activation, signs, table, order = agent.in_pieces()
+    found = agent.whole()
     assert found[0].tolist() == memories.tolist()
     assert found[1].tolist() == scores.tolist()
     assert found[2].tolist() == associated.tolist()
     assert found[3].tolist() == activation.astype(np.float32).tolist()
     assert found[4].tolist() == signs.tolist()
     assert found[5].tolist() == table.tolist()
-    without = agent.whole(False)
-    assert without[5].size == 0
-    assert [each.tolist() for each in without[:5]] == [each.tolist() for each in found[:5]]
+    assert found[6].tolist() == order.tolist()

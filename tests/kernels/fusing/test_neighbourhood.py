@@ -131,5 +131,7 @@ def test_members_are_the_candidates_and_whatever_stands_beside_one(sizes, seed, 
     expected = [four[:3] for four in beside_of(candidates)]
     assert members[places].tolist() == candidates
     assert [[members[m] if m >= 0 else -1 for m in three] for three in beside.tolist()] == expected
-    assert members.tolist() == sorted({*candidates, *(m for three in expected for m in three)} - {-1})
+    assert members.tolist() == sorted(
+        {*candidates, *(m for three in expected for m in three)} - {-1}
+    )
     check(said, members, keyword, semantic)

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from recollex_kernels.fusing._moments import moments
 from recollex_kernels.fusing._neighbours import NONE, neighbours
-from recollex_kernels.fusing.parts import PARTS, asks, best_of_document, moments, parts_of
+from recollex_kernels.fusing.features import NAMES, asks, best_of_document, scores_of
 from tests.kernels.inputs import frozen
 
 settings.register_profile("kernels", deadline=None)
@@ -155,20 +156,22 @@ class Bank:
         self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
         self.ages = rng.choice([0.0, 0.5, 3.0], count)
         self.present = int(rng.choice([-1, 0, 1, 2]))
-        self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(PARTS))
+        self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(NAMES))
 
-    def found(self, tabled=True):
+    def found(self):
         encoded = [text.encode() for text in self.texts]
         offsets = np.cumsum([0] + [len(text) for text in encoded])
-        return parts_of(
-            (
-                self.members.astype(np.uint32),
-                self.keyword.astype(np.float64),
-                self.semantic.astype(np.float64),
-                self.places,
-                self.beside,
-            ),
-            4.4,
+        members = (
+            self.members.astype(np.uint32),
+            self.keyword.astype(np.float64),
+            self.semantic.astype(np.float64),
+            self.places,
+            self.beside,
+        )
+        seen = (
+            members,
+            4.4 * members[1] + members[2],
+            self.members[self.places],
             (self.associated.astype(np.uint32), self.activation),
             (self.document, self.said_at, self.speaker, self.role, np.ones(self.n, np.uint8)),
             (
@@ -183,9 +186,8 @@ class Bank:
             (5, WIDTH),
             self.ages,
             self.present,
-            self.weights,
-            tabled,
         )
+        return scores_of(seen, self.weights)
 
     def goes_on(self, m, i):
         """Whether what stands before candidate ``i`` has the speaker of ``m``, who is known."""
@@ -212,6 +214,7 @@ class Bank:
         several = len(roles - {0}) > 1
         return {
             "keyword": self.keyword[at],
+            "addressed_keyword": self.keyword[at],
             "semantic": self.semantic[at],
             **{
                 name: x[place] if place >= 0 and not (two and self.goes_on(m, i)) else 0
@@ -224,6 +227,7 @@ class Bank:
             },
             "document": max(own) if document != int(NONE) else 0,
             "question": asking[m],
+            "addressed_question": asking[m],
             "answer": before >= 0 and asking[self.members[before]],
             "brevity": [-3.0, -0.5, 0.0][min(int(self.words[m]), 2)],
             "speaker": self.speaker[m] in self.named,
@@ -248,15 +252,12 @@ def test_the_parts_are_what_each_is_said_to_be(seed):
             weight * part
             for weight, part in zip(bank.weights, bank.expected(i).values(), strict=True)
         ]
-        assert tuple(bank.expected(i)) == PARTS
+        assert tuple(bank.expected(i)) == NAMES
         assert parts[:, i].tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
         total = 0.0
         for part in parts[:, i]:
             total += part
         assert scores[i] == total
-    alone = bank.found(tabled=False)
-    assert alone[0].size == 0 and alone[1].tolist() == scores.tolist()
-    assert alone[2].tolist() == order.tolist()
     newest_first = sorted(range(len(scores)), key=lambda i: (-scores[i], -i))
     assert order.tolist() == newest_first
 
