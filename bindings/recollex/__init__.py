@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # the one list of public names; each is imported when it is f
     from recollex.api.conversation import Conversation as Conversation
     from recollex.api.doctoring import doctor as doctor
     from recollex.api.erased_copies import erase_in_copy as erase_in_copy
+    from recollex.api.filters import Filter as Filter
     from recollex.api.language_models import llm as llm
     from recollex.api.log_replay import replay as replay
     from recollex.api.reembedding import reembed as reembed

@@ -79,7 +79,7 @@ def near_facts(agent: AgentOrCut, facts: Sequence[DrawnFact]) -> dict[str, list[
             fact.text[:MAX_QUERY],
             limit=MOST_NEAR,
             thinking_budget=20,
-            filter=Filter(where=extracted, networks=(fact.statement.network,)),
+            filter=Filter(where=extracted, network=(fact.statement.network,)),
         )
         found = agent.recall(question, DEFAULT, explain=True)
         close = [each for each in found if each.scores.get("semantic", 0.0) >= NEAR]

@@ -134,7 +134,7 @@ def _add_opinion(agent: AgentOrCut, fact: DrawnFact, recording: Recording, promp
 
 def _held(agent: AgentOrCut, fact: DrawnFact) -> str | None:
     """Return the id of an open opinion with the same statement that is trusted no more."""
-    for memory in agent.list(None, 1000, Filter(networks=(OPINION,)), True):
+    for memory in agent.list(None, 1000, Filter(network=(OPINION,)), True):
         same = read_opinion(memory).text.casefold() == fact.text.casefold()
         if same and not outranks(memory, fact):
             return memory.id

@@ -157,18 +157,18 @@ def gather(agent: AgentOrCut, asking: Asking) -> Found:
     Opinions are weighed: those of equal likeness stand in the order of their confidence.
     """
 
-    def recalled(networks: tuple[int, ...] | None, most: int) -> Recall:
+    def recalled(networks: tuple[int, ...], most: int) -> Recall:
         question = Question(
             asking.question,
             thinking_budget=asking.thinking_budget,
             max_tokens=max(1, most),
-            filter=Filter(networks=networks, trust=asking.trust),
+            filter=Filter(network=networks, trust=asking.trust),
             now=asking.now,
         )
         return agent.recall(question, DEFAULT)
 
     with embedded_once():
-        across = recalled(None, asking.max_tokens)
+        across = recalled((), asking.max_tokens)
         by_network = {
             name: tuple(recalled((number,), int(asking.max_tokens * _SHARES[name])))
             for number, name in enumerate(NETWORKS)

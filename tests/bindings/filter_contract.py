@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import recollex
 from recollex_engine import errors
 from tests.bindings.days_of_may import day
 from tests.bindings.line_tokens import line_tokens
@@ -67,6 +68,24 @@ class FilterContract:
         assert filled.forget(by="ann", why="asked", **filters) == len(ids)
         assert filled.count() == 4 - len(ids) and filled.count(**filters) == 0
         assert filled.at(day(6)).count(**filters) == len(ids)
+
+    @pytest.mark.parametrize(("filters", "ids"), SOME)
+    def test_every_method_takes_it_as_one_value(self, filled: Any, filters: Any, ids: Any) -> None:
+        one = recollex.Filter(**filters)
+        assert [memory.id for memory in filled.list(filter=one)] == ids
+        assert filled.count(filter=one) == len(ids)
+        assert sum(filled.value_counts("network", filter=one).values()) == len(ids)
+        assert filled.recall("", filter=one).ids == ids[::-1]
+        assert filled.recall_many(["What of Bob?"], filter=one)[0].ids
+        assert filled.erase(by="ann", why="asked", preview=True, filter=one).memories == len(ids)
+        assert filled.forget(by="ann", why="asked", filter=one) == len(ids)
+
+    def test_one_value_stands_alone(self, filled: Any) -> None:
+        red = recollex.Filter(tags=["red"])
+        with pytest.raises(errors.InputError, match="not both"):
+            filled.count(filter=red, tags=["blue"])
+        with pytest.raises(errors.InputError, match="must be a recollex.Filter"):
+            filled.count(filter={"kind": "x"})
 
     def test_an_empty_question_lists_the_newest_of_a_filter(self, filled: Any) -> None:
         found = filled.recall("", tags=["red"], limit=1)

@@ -3,6 +3,7 @@
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, TypeVar, cast, get_type_hints
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -12,7 +13,8 @@ class ArgumentGroup:
     """The keyword arguments of a TypedDict, for functions that take them as ``**``.
 
     declared: the TypedDict. defaults: what an argument is if it is not given; None, unless named
-    here. elsewhere: what other libraries call an argument, and its name here.
+    here. elsewhere: what other libraries call an argument, and its name here. whole: an argument
+    that stands for all others, as one value: Python alone has it, and no signature shows it.
     """
 
     def __init__(
@@ -20,11 +22,17 @@ class ArgumentGroup:
         declared: type,
         defaults: Mapping[str, Any] | None = None,
         elsewhere: Mapping[str, str] | None = None,
+        whole: str | None = None,
     ) -> None:
-        self._kinds = get_type_hints(declared)
+        self._declared = declared
+        self.whole = whole
         self._defaults = defaults or {}
         self._elsewhere = elsewhere or {}
         self._known: dict[str, tuple[str, ...]] = {}
+
+    @cached_property
+    def _kinds(self) -> dict[str, Any]:
+        return get_type_hints(self._declared)
 
     def shown(self, function: Function) -> Function:
         """Decorate a function: its signature shows the group's arguments after its own."""
@@ -38,6 +46,7 @@ class ArgumentGroup:
                 annotation=kind,
             )
             for name, kind in self._kinds.items()
+            if name != self.whole
         ]
         shown = signature.replace(parameters=[*own, *more])
         cast(Any, function).__signature__ = shown

@@ -1,12 +1,14 @@
 """The filter's arguments: the same for `recall`, `list`, `count`, `forget`, `erase` and exports."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict, Unpack
 
 from recollex.api.argument_groups import ArgumentGroup
-from recollex.api.arguments import as_dict, as_list, as_names, one_or_more, optional_micros
-from recollex_engine.clock import Moment
-from recollex_engine.domain.filter import EVERYTHING, Filter
+from recollex.api.arguments import as_dict, as_list, as_names, one_or_more
+from recollex.api.conditions import CONDITIONS, Kind
+from recollex_engine.clock import Moment, to_micros
+from recollex_engine.domain.filter import EVERYTHING
+from recollex_engine.domain.filter import Filter as Wanted
 from recollex_engine.domain.metadata_conditions import read_where
 from recollex_engine.domain.roles import role_number
 from recollex_engine.domain.statement import network_number
@@ -29,6 +31,8 @@ class Filters(TypedDict, total=False):
     where: conditions on its metadata: a value that is equal, or a dict of the operators eq, ne, gt,
     ge, lt, le, in, not, contains (of a list) and exists. See `recollex_engine` at
     ``domain.metadata_conditions``.
+
+    filter: all of this as one value, in place of the conditions.
     """
 
     tags: Sequence[str]
@@ -49,19 +53,48 @@ class Filters(TypedDict, total=False):
     ends_by: Moment | None
     as_world: Moment | None
     where: Mapping[str, Any] | None
+    filter: "Filter"
 
 
-_EMPTY = ("tags", "any_tags", "no_tags", "entities")
+class Filter:
+    """Conditions on memories as one value, built and checked once: see `Filters`.
+
+    Each method that takes these arguments takes the value instead, as ``filter``.
+
+    >>> import recollex, tempfile
+    >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+    >>> ids = alice.retain_many(["Tea.", "Call Bob."], tags=[["home"], ["home", "todo"]])
+    >>> due = recollex.Filter(tags=["todo"])
+    >>> alice.count(filter=due), [memory.text for memory in alice.list(filter=due)]
+    (1, ['Call Bob.'])
+    """
+
+    __slots__ = ("given", "wanted")
+
+    def __init__(self, **conditions: Unpack[Filters]) -> None:
+        FILTERS.refuse_unknown("Filter", conditions)
+        if "filter" in conditions:
+            raise InputError("a Filter is made of conditions, not of a filter")
+        self.given = dict(conditions)
+        """The arguments that it was made of."""
+        self.wanted: Wanted = _read(self.given)
+        """What the engine understands."""
+
+    def __repr__(self) -> str:
+        return f"Filter({', '.join(f'{name}={value!r}' for name, value in self.given.items())})"
+
+
+_EMPTY = tuple(name for name, each in CONDITIONS.items() if each.kind == "names")
 """The arguments whose default is an empty tuple; that of the others is None."""
 _ELSEWHERE = {
     **dict.fromkeys(("k", "n", "top_k", "topk", "n_results", "num_results", "size"), "limit"),
-    **dict.fromkeys(("filter", "filters", "metadata"), "where"),
+    **dict.fromkeys(("filters", "metadata"), "where"),
     **dict.fromkeys(("at", "as_of"), "as_recorded"),
 }
-FILTERS = ArgumentGroup(Filters, dict.fromkeys(_EMPTY, ()), _ELSEWHERE)
+FILTERS = ArgumentGroup(Filters, dict.fromkeys(_EMPTY, ()), _ELSEWHERE, whole="filter")
 
 
-def read_filter(called: str, given: Filters) -> Filter:
+def read_filter(called: str, given: Filters) -> Wanted:
     """Return the filter of a call. Raises `InputError`, and `TypeError` for an unknown argument.
 
     called: the method's name, for that.
@@ -72,38 +105,54 @@ def read_filter(called: str, given: Filters) -> Filter:
     if not given:
         return EVERYTHING
     FILTERS.refuse_unknown(called, given)
-    get = cast(dict[str, Any], given).get
-    trust = get("trust")
-    return Filter(
-        **{name: as_names(get(name), name) for name in _EMPTY},
-        documents=_several(get("document_id"), "document_id"),
-        sources=_several(get("source"), "source"),
-        speakers=_several(get("speakers"), "speakers"),
-        networks=_kinds(get("network"), "network", network_number),
-        roles=_kinds(get("roles"), "roles", role_number),
-        trust=0 if trust is None else trust_number(trust),
-        event=(optional_micros(get("since"), "since"), optional_micros(get("until"), "until")),
-        recorded=(
-            optional_micros(get("recorded_since"), "recorded_since"),
-            optional_micros(get("recorded_until"), "recorded_until"),
-        ),
-        ends_after=optional_micros(get("ends_after"), "ends_after"),
-        ends_by=optional_micros(get("ends_by"), "ends_by"),
-        as_world=optional_micros(get("as_world"), "as_world"),
-        where=() if (where := get("where")) is None else read_where(as_dict(where)),
+    if "filter" in given:
+        return _whole(given).wanted
+    return _read(given)
+
+
+def expanded(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with the conditions of ``filter`` in its place."""
+    rest = {name: value for name, value in options.items() if name != "filter"}
+    return rest | _whole(options).given
+
+
+def _whole(given: Mapping[str, Any]) -> Filter:
+    """Return the argument ``filter`` of a call. Raises `InputError` beside other conditions."""
+    whole = given["filter"]
+    if not isinstance(whole, Filter):
+        raise InputError(
+            f"filter must be a recollex.Filter, got {type(whole).__name__}: conditions on metadata "
+            "are where={...}"
+        )
+    if not CONDITIONS.keys().isdisjoint(given):
+        raise InputError("filter holds all conditions: give it or the conditions, not both")
+    return whole
+
+
+def _read(given: Mapping[str, Any]) -> Wanted:
+    """Return the conditions that were given, each read as its kind is."""
+    return Wanted(
+        **{
+            name: _READERS[CONDITIONS[name].kind](value, name)
+            for name, value in given.items()
+            if value is not None
+        }
     )
 
 
 def _several(value: Any, name: str) -> tuple[str, ...]:
-    """Return a name or several as a tuple; None as an empty one."""
-    if value is None:
-        return ()
+    """Return a name or several as a tuple."""
     if not isinstance(value, str) and not as_list(value, name, "a str or a list of str"):
         raise InputError(f"{name} is empty: leave it out for all of them")
     return one_or_more(value, name)
 
 
-def _kinds(names: Any, what: str, number: Callable[[Any], int]) -> tuple[int, ...] | None:
-    """Return the numbers of networks or roles by their names; None for all of them."""
-    chosen = _several(names, what)
-    return tuple(number(name) for name in chosen) if chosen else None
+_READERS: Mapping[Kind, Callable[[Any, str], Any]] = {
+    "names": as_names,
+    "one_of": _several,
+    "network": lambda value, name: tuple(map(network_number, _several(value, name))),
+    "role": lambda value, name: tuple(map(role_number, _several(value, name))),
+    "trust": trust_number,
+    "time": to_micros,
+    "metadata": lambda value, _: read_where(as_dict(value)),
+}

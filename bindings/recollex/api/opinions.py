@@ -141,7 +141,7 @@ class Opinions:
         check_number(min_confidence, "min_confidence", 0, 1)
         check_count(limit, "limit", 1, MAX_LIMIT)
         last = None if after is None else checked_id(after)
-        held = self._agent.list(last, limit, Filter(networks=(OPINION,)), False)
+        held = self._agent.list(last, limit, Filter(network=(OPINION,)), False)
         opinions = map(read_opinion, held)
         return [each for each in opinions if (each.confidence or 0.0) >= min_confidence]
 

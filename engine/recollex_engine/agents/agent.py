@@ -151,7 +151,7 @@ class Agent(OpenedAgent):
         self.files.check_writable()
         if not self.files.are_there:
             return 0
-        return self._take_away(act, of_filter(wanted), wanted.documents, recorded_at)
+        return self._take_away(act, of_filter(wanted), wanted.document_id, recorded_at)
 
     def _take_away(
         self, act: Act, choose: Choice, documents: Collection[str], recorded_at: int | None
@@ -171,11 +171,11 @@ class Agent(OpenedAgent):
         if not self.files.are_there:
             if selection.ids:
                 raise UnknownIdError(selection.ids[0], self.name)
-            with none_written(() if preview else self.heard, selection.filter.documents) as heard:
+            with none_written(() if preview else self.heard, selection.filter.document_id) as heard:
                 heard.forget(None if selection.everything else ())
             return Erasure(**asdict(Counts()))
         chosen = partial(select, selection=selection, agent=self.name)
-        return self.erase_chosen(chosen, note, preview, selection.filter.documents)
+        return self.erase_chosen(chosen, note, preview, selection.filter.document_id)
 
     def erase_chosen(
         self,

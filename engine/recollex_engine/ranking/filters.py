@@ -36,17 +36,17 @@ def passing(view: View, wanted: Filter, mask: Mask) -> Mask:
     if not wanted.narrows:
         return mask
     mask = mask.copy()
-    if (recorded := bounds(wanted.recorded)) is not None:
+    if (recorded := bounds(wanted.recorded_since, wanted.recorded_until)) is not None:
         first, end = _recorded(view, *recorded)
         mask[:first] = 0
         mask[end:] = 0
-    for name, numbers in (("network", wanted.networks), ("role", wanted.roles)):
-        if numbers is not None:
+    for name, numbers in (("network", wanted.network), ("role", wanted.roles)):
+        if numbers:
             mask_networks(view.of_memories(name), sum(1 << n for n in set(numbers)), mask)
     if wanted.trust:
         trusted = sum(1 << level for level in range(wanted.trust, FULL + 1))
         mask_networks(view.of_memories("trust"), trusted, mask)
-    if (event := bounds(wanted.event)) is not None:
+    if (event := bounds(wanted.since, wanted.until)) is not None:
         start = view.of_memories("event_start")
         stop = view.of_memories("event_end")
         mask = view.columns.event_times.overlapping(start, stop, *event, mask)
@@ -56,10 +56,10 @@ def passing(view: View, wanted: Filter, mask: Mask) -> Mask:
         mask &= view.of_memories("valid_end") <= moment
     if (moment := wanted.as_world) is not None:
         mask_holding(view.of_memories("event_start"), view.of_memories("valid_end"), moment, mask)
-    if wanted.documents:
-        mask = _mask_one_of(view, "document", _labels(view, "d", wanted.documents), mask)
-    if wanted.sources:
-        mask = _mask_one_of(view, "source", _labels(view, "w", wanted.sources), mask)
+    if wanted.document_id:
+        mask = _mask_one_of(view, "document", _labels(view, "d", wanted.document_id), mask)
+    if wanted.source:
+        mask = _mask_one_of(view, "source", _labels(view, "w", wanted.source), mask)
     if wanted.speakers:
         called = view.columns.speakers.called(view.of_memories("speaker"), wanted.speakers)
         mask = _mask_one_of(view, "speaker", called, mask)

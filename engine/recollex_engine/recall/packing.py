@@ -102,7 +102,7 @@ def pack(
         admitted_memories(view, shown),
         analyzer,
         frozenset(analyzer.query(question.text).terms),
-        bounds(question.filter.event),
+        bounds(question.filter.since, question.filter.until),
         packing.limits,
     )
     seeds: dict[Node, float] = {

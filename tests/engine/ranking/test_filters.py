@@ -270,7 +270,7 @@ def test_a_selection_without_filters_is_the_views_own_and_stays_as_it_is(told):
     view = agent.engine.view()
     before = view.open.copy()
     assert admitted_memories(view, Question("tea")) is view.open
-    asked = Filter(networks=(1,), documents=("d",), tags=("x",), event=(0, None))
+    asked = Filter(network=(1,), document_id=("d",), tags=("x",), since=0)
     admitted_memories(view, Question("tea", filter=asked))
     assert (view.open == before).all()
     assert np.count_nonzero(before == 0) == np.count_nonzero(view.of_memories("closed_by"))

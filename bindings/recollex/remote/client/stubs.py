@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from recollex.api.agent import Agent
 from recollex.api.argument_groups import ArgumentGroup
+from recollex.api.filters import expanded
 from recollex.api.proxies import AsyncProxy, Method, SyncProxy
 from recollex.remote.client.argument_preparation import PREPARE
 from recollex.remote.wire.methods import METHODS
@@ -34,6 +35,8 @@ class Arguments:
 
     def read(self, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
         """Return every argument by its name; raises the `TypeError` that the method would raise."""
+        if "filter" in options and "tags" in self._known:
+            options = expanded(options)
         named = options
         if args:
             named = dict(zip(self._positional, args, strict=False)) | options
