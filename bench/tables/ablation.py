@@ -40,6 +40,7 @@ NOTHING = {
     "copies": False,
     "later": False,
     "repeated": False,
+    "small": False,
 }
 """Values at which a field has no effect, if that is not 0."""
 

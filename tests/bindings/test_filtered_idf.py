@@ -95,23 +95,6 @@ def test_a_filter_that_admits_all_changes_nothing(store: recollex.Store) -> None
         assert [(m.id, m.score) for m in found] == [(m.id, m.score) for m in whole]
 
 
-def test_a_speakers_name_is_no_rare_word(tmp_path: Path) -> None:
-    """What Ann said once weighs less than what the question asks, however rare Ann is."""
-    with store_in(tmp_path / "s") as store:
-        agent = store.agent("a")
-        others = [f"Bo takes the bus number {n} to town." for n in range(300)]
-        agent.retain_many(others)
-        said = [
-            {"speaker": "Ann", "text": "Well, Ann is Ann.", "at": TOLD_AT, "id": "name"},
-            {"speaker": "Ann", "text": "The kayak is blue.", "at": TOLD_AT, "id": "kayak"},
-        ]
-        agent.retain_dialogue(said, document_id="d")
-        found = agent.recall("What did Ann say of a kayak?", explain=True)
-        assert found[0].id == "kayak"
-        parts = keyword_parts(found)
-        assert parts["name"] < 0.35 * parts["kayak"]
-
-
 def test_a_later_speaker_changes_no_cut(tmp_path: Path) -> None:
     with store_in(tmp_path / "s") as store:
         agent = store.agent("a")

@@ -171,8 +171,8 @@ def _run_rest(agent: recollex.Agent, go_on: Callable[[], None]) -> None:
 def compile_words(*, only_default: bool = False) -> None:
     """Run keyword search, the presets, a large agent and a server's framing, each once.
 
-    For the second process. only_default: keyword search and the temporal arm alone. It writes `ONE`
-    after each kernel, and `HALF` before the large agent.
+    For the second process. only_default: keyword search alone. It writes `ONE` after each kernel,
+    and `HALF` before the large agent.
     """
     relax_garbage_collector()
     vector = np.ones(8, np.float32)
@@ -188,7 +188,8 @@ def compile_words(*, only_default: bool = False) -> None:
         agent.retain_many(texts, embedding=np.tile(vector, (20, 1)), document_id="warmup")
         agent.recall(QUESTION, query_embedding=vector, preset=WORDS)
         agent.retain("Ines saw a boat.", embedding=vector)
-        agent.recall("Who saw a boat today?", query_embedding=vector, preset=TIMES)
+        if not only_default:
+            agent.recall("Who saw a boat today?", query_embedding=vector, preset=TIMES)
         agent.checkpoint()
         for name in PRESETS if not only_default else ():
             if name != presets.default.name:

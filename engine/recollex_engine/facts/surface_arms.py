@@ -21,7 +21,7 @@ from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_vectors import SurfaceVectors
 from recollex_engine.fork import cached_property
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import ANY_COSINE, NO_SHARES, UNBOUNDED, ArmList, Mask
+from recollex_engine.ranking.arms import ANY_COSINE, NO_SHARES, ArmList, Mask
 from recollex_engine.ranking.scratch import WordScratch
 from recollex_engine.state.postings import K1, B
 from recollex_engine.state.surfaces import SurfaceWords
@@ -259,7 +259,7 @@ class SurfaceArms:
         idf = np.empty(len(terms), np.float32)
         found, met, most, _ = search_words(
             index.lists,
-            (terms, UNBOUNDED, NO_SHARES),
+            (terms, NO_SHARES),
             index.places,
             fixed,
             per_word,

@@ -24,8 +24,7 @@ from recollex_kernels.words.phrases import documents_holding
 
 Mask: TypeAlias = npt.NDArray[np.uint8]
 """uint8[memories]: 1 for each memory that may be returned."""
-UNBOUNDED = np.empty(0, np.float32)
-"""No term has a greatest idf."""
+
 NO_SHARES = np.empty(0, np.float32)
 """No term but the words of the question."""
 ANY_COSINE = float("-inf")
@@ -150,7 +149,6 @@ def keyword(
     b: float = B,
     *,
     narrowed: bool = False,
-    caps: npt.NDArray[np.float32] = UNBOUNDED,
     shares: npt.NDArray[np.float32] = NO_SHARES,
 ) -> Words:
     """Rank by BM25 with a memory as the document; the mean length is that of the view.
@@ -159,7 +157,7 @@ def keyword(
     ``allowed`` memories, so that a word counts as it does in an agent that holds these alone. Ten
     conversations in one agent, asked with a filter by the conversation: R@10 of LoCoMo is .037
     below that of ten agents with the view's idf, .003 with that of the allowed. The mean length
-    of the allowed changes nothing. caps: the greatest idf of each term. shares: the last terms are
+    of the allowed changes nothing. shares: the last terms are
     spelled like words of the question, and each counts this share of its idf (see
     `ranking.spelling`).
 
@@ -185,7 +183,7 @@ def keyword(
     rows = best if view.rows == memories else np.empty(budget, _U32)
     found, met, most, unknown = search_words(
         view.posting_lists,
-        (terms, caps, shares),
+        (terms, shares),
         view.text_places,
         fixed,
         per_word,

@@ -12,7 +12,7 @@ TimeQA; they are one vector of weights for all data sets.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TypeAlias
 
@@ -39,7 +39,7 @@ from recollex_engine.ranking.strangers import NO_STRANGERS, strangers
 from recollex_engine.state.speakers import joined
 from recollex_kernels.fusing.contextual import contextual
 from recollex_kernels.fusing.features import NAMES
-from recollex_kernels.fusing.inputs import Question, Strangers
+from recollex_kernels.fusing.inputs import Question
 
 KEYWORD_CONTEXT = 4.4
 """Weight of the keyword evidence in the context of other memories; the semantic evidence has 1."""
@@ -148,9 +148,9 @@ class Contextual:
                  that say the same, see `later_statements`
     repeated     whether facts follow what says more, where their turns stand before them, see
                  `repeated_facts`
-
-    In an agent of few memories the semantic weight is greater, the association's is less, and
-    keyword evidence counts less if the best BM25 score is small: see `small_stores`.
+    small        whether in an agent of few memories the semantic weight is greater, the
+                 association's is less, and keyword evidence counts less if the best BM25 score is
+                 small, see `small_stores`
 
     >>> Contextual(recency=0.0).semantic
     1.0
@@ -197,9 +197,10 @@ class Contextual:
     copies: bool = True
     later: bool = True
     repeated: bool = True
+    small: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("copies", "later", "repeated"):
+        for name in ("copies", "later", "repeated", "small"):
             check_flag(getattr(self, name), name)
         for name in (*NAMES, "telling", "cited", "circle"):
             check_number(getattr(self, name), name, -1e6, 1e6)
@@ -226,7 +227,7 @@ class Contextual:
         named = joined(met)
         memories, scores, associated, activation, seen, table, order = contextual(
             (np.concatenate(lists), (near.memories, near.scores)),
-            _asked(evidence, named, strangers(view, met, self.circle) if met else NO_STRANGERS),
+            self._asked(evidence, met, named),
             view.mentions,
             view.talk,
             (evidence.allowed, _among(evidence)),
@@ -270,11 +271,46 @@ class Contextual:
             if entry.when(evidence):
                 weight: float = getattr(self, name)
                 weights[place] = weight * self.telling if tells and entry.asks else weight
-        words = evidence.words
-        small = smallness(evidence.view.memories if words is None else words.population)
-        weights[_SEMANTIC] *= 1 + SIMILARITY * small
-        weights[_ASSOCIATION] *= 1 - small
+        if self.small:
+            words = evidence.words
+            small = smallness(evidence.view.memories if words is None else words.population)
+            weights[_SEMANTIC] *= 1 + SIMILARITY * small
+            weights[_ASSOCIATION] *= 1 - small
         return np.array(weights, np.float64)
+
+    def _asked(
+        self,
+        evidence: Evidence,
+        met: Sequence[npt.NDArray[np.uint32]],
+        named: npt.NDArray[np.uint32],
+    ) -> Question:
+        """Return what b and c of any memory are computed from, whichever arm brought it."""
+        view = evidence.view
+        limits = evidence.thresholds
+        words = evidence.words
+        best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
+        said = words if words is not None and best > 0 else _NO_WORDS
+        scale = 1 / math.sqrt(best * said.most) if best > 0 else 0.0
+        if self.small and scale and not names_speaker(view, named):
+            scale *= word_certainty(view, said, evidence.analyzer)
+        return (
+            (
+                view.posting_lists,
+                said.tail,
+                *view.own_words,
+                said.fixed,
+                said.per_word,
+                said.terms,
+                said.idf,
+            ),
+            scale,
+            view.vectors,
+            view.buffer("first_row"),
+            np.empty(0, np.float32) if evidence.query is None else evidence.query,
+            limits.semantic,
+            max(limits.entry - limits.semantic, 1e-6) / _known(evidence),
+            strangers(view, met, self.circle) if met else NO_STRANGERS,
+        )
 
 
 TABLE: Mapping[str, Feature] = {
@@ -314,36 +350,6 @@ class _Parts(Mapping[str, npt.NDArray[np.float64]]):
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self._weights))
-
-
-def _asked(evidence: Evidence, named: npt.NDArray[np.uint32], apart: Strangers) -> Question:
-    """Return what b and c of any memory are computed from, whichever arm brought it."""
-    view = evidence.view
-    limits = evidence.thresholds
-    words = evidence.words
-    best = float(words.ranked.scores[0]) if words and len(words.ranked.scores) else 0.0
-    said = words if words is not None and best > 0 else _NO_WORDS
-    scale = 1 / math.sqrt(best * said.most) if best > 0 else 0.0
-    if scale and not names_speaker(view, named):
-        scale *= word_certainty(view, said, evidence.analyzer)
-    return (
-        (
-            view.posting_lists,
-            said.tail,
-            *view.own_words,
-            said.fixed,
-            said.per_word,
-            said.terms,
-            said.idf,
-        ),
-        scale,
-        view.vectors,
-        view.buffer("first_row"),
-        np.empty(0, np.float32) if evidence.query is None else evidence.query,
-        limits.semantic,
-        max(limits.entry - limits.semantic, 1e-6) / _known(evidence),
-        apart,
-    )
 
 
 def _among(evidence: Evidence) -> int:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from recollex_engine.dates.locales import DAY_FIRST
 from recollex_engine.dates.time_parser import in_locale
@@ -19,7 +18,7 @@ from recollex_engine.facts.cited_by_facts import cited_by_facts
 from recollex_engine.facts.surface_arms import Asked
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking import arms
-from recollex_engine.ranking.arms import UNBOUNDED, ArmList, Mask, Words
+from recollex_engine.ranking.arms import ArmList, Mask, Words
 from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.fusion import Cited
@@ -28,12 +27,9 @@ from recollex_engine.ranking.spelling import UNKNOWN, similar_terms
 from recollex_engine.recall.arm_runner import divides, run_arm
 from recollex_engine.recall.question_reading import read_question
 from recollex_engine.state.view import View
-from recollex_engine.text.analyzer import Analyzer, ParsedQuery, terms_of_name
+from recollex_engine.text.analyzer import Analyzer, ParsedQuery
 from recollex_engine.text.question_cues import Cues
 from recollex_engine.trace import Trace
-
-NAME_IDF = 1.5
-"""The greatest idf of a speaker's name: that of a word that 22 % of the memories hold."""
 
 
 @dataclass(slots=True)  # made in each recall: a frozen class costs three times as long
@@ -86,14 +82,11 @@ def search_words(
     words: Words | None = None
     fusion = preset.fusion if isinstance(preset.fusion, Contextual) else None
     narrowed = filtered is not view.open and allowed is filtered and not divides(view, preset)
-    caps = UNBOUNDED
-    if fusion is not None and fusion.speaker:
-        caps = _caps(view, analyzer, cues.words, searched)
 
     def keyword(mask: Mask, budget: int) -> ArmList:
         nonlocal words
         settings = mask, budget, preset.k1, preset.b
-        words = arms.keyword(view, terms, *settings, narrowed=narrowed, caps=caps)
+        words = arms.keyword(view, terms, *settings, narrowed=narrowed)
         if words.unknown >= UNKNOWN and fusion is not None and fusion.spelling:
             alike, shares = similar_terms(view, searched, terms, mask, words.population)
             if len(alike):
@@ -102,7 +95,6 @@ def search_words(
                     np.concatenate([terms, alike]),
                     *settings,
                     narrowed=narrowed,
-                    caps=_with_alike(caps, len(alike)),
                     shares=shares * np.float32(fusion.spelling),
                 )
         return words.ranked
@@ -136,29 +128,6 @@ def _cited(
         return None
     kept = allowed[cited[0]] == 1
     return (cited[0][kept], cited[1][kept]) if kept.any() else None
-
-
-def _with_alike(caps: npt.NDArray[np.float32], count: int) -> npt.NDArray[np.float32]:
-    """Return the greatest idf of each word, and none for so many words that are spelled alike."""
-    return np.concatenate([caps, np.full(count, np.inf, np.float32)]) if len(caps) else caps
-
-
-def _caps(
-    view: View, analyzer: Analyzer, naming: frozenset[str], searched: tuple[str, ...]
-) -> npt.NDArray[np.float32]:
-    """Return the greatest idf of each word, `NAME_IDF` for a speaker's name; unbounded without one.
-
-    The score for the speaker already counts the name. In an agent of one talk half of the memories
-    hold it, so its idf is low. In an agent of ten talks it has the idf of a rare word, and without
-    the limit memories that share only the name would come first.
-    """
-    names = view.columns.speakers.names(view.of_memories("speaker"), naming)
-    if not names:
-        return UNBOUNDED
-    terms = {term for name in names for term in terms_of_name(analyzer, name)}
-    if terms.isdisjoint(searched):
-        return UNBOUNDED
-    return np.array([NAME_IDF if term in terms else np.inf for term in searched], np.float32)
 
 
 def _holding_quotes(view: View, parsed: ParsedQuery, allowed: Mask) -> Mask:

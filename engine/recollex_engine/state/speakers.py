@@ -12,7 +12,6 @@ from recollex_engine.text.names import fold_name
 from recollex_engine.text.question_cues import first_name
 
 _NO_SPEAKER = np.empty(0, np.uint32)
-_NONE: frozenset[str] = frozenset()
 
 
 def joined(met: Sequence[npt.NDArray[np.uint32]]) -> npt.NDArray[np.uint32]:
@@ -32,7 +31,6 @@ class Speakers:
         self._dictionary = labels
         self._seen = 0
         self._labels: dict[str, npt.NDArray[np.uint32]] = {}
-        self._first: dict[str, int] = {}
         self._called: dict[str, list[int]] = {}
         self._following = threading.Lock()
 
@@ -51,18 +49,6 @@ class Speakers:
         labels = self._labels
         return [labels[word] for word in labels.keys() & words]
 
-    def names(self, speaker: npt.NDArray[np.uint32], words: frozenset[str]) -> frozenset[str]:
-        """Return those of ``words`` that are the first name of a speaker of the view.
-
-        speaker: as for `by_name`; no name of a speaker who is newer than the view is among them.
-        """
-        if len(speaker) > self._seen:
-            with self._following:
-                self._follow(speaker)
-        first = self._first
-        met = first.keys() & words
-        return frozenset([word for word in met if first[word] < len(speaker)]) if met else _NONE
-
     def called(self, speaker: npt.NDArray[np.uint32], names: Sequence[str]) -> list[int]:
         """Return the labels of the speakers with these whole names; case is ignored.
 
@@ -75,18 +61,13 @@ class Speakers:
         return sorted(label for name in folded for label in self._called.get(name, ()))
 
     def _follow(self, speaker: npt.NDArray[np.uint32]) -> None:
-        places = np.flatnonzero(speaker[self._seen :] != NONE) + self._seen
-        new = speaker[places]
-        first = np.full(int(new.max()) + 1 if len(new) else 0, -1)
-        first[new[::-1]] = places[::-1]  # of equal labels the last to be written, the first place
-        for label in np.flatnonzero(first >= 0).tolist():
+        new = speaker[self._seen :]
+        for label in np.unique(new[new != NONE]).tolist():
             whole = self._dictionary.string(label)[2:]  # after its kind
             same_name = self._called.setdefault(fold_name(whole), [])
             if label not in same_name:
                 same_name.append(label)
             if name := first_name(whole):
-                place = int(first[label])
-                self._first[name] = min(self._first.get(name, place), place)
                 same = self._labels.get(name, _NO_SPEAKER)
                 if label not in same:
                     self._labels[name] = np.sort(np.append(same, np.uint32(label)))

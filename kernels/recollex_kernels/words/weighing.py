@@ -24,11 +24,10 @@ from recollex_kernels.words.chains import admitted_chain_frequency, chain_freque
 NONE = np.uint32(0xFFFFFFFF)
 _ASKED = 32  # cache lines of a list that are prefetched; the hardware goes on by itself
 
-Words: TypeAlias = tuple[U32, F32, F32]
-"""The words of a question: terms, caps, shares.
+Words: TypeAlias = tuple[U32, F32]
+"""The words of a question: terms, shares.
 
 terms   uint32[Q]   NONE for a word that the agent never met
-caps    float32[Q]  the greatest idf of each; float32[0] for no bounds
 shares  float32[A]  the last A terms are no words of the question but spelled like one, and each
         counts this share of its idf
 """
@@ -172,7 +171,7 @@ def word_weights(
     words of the question.
 
     Equation, N = ``population``, df how many of these documents hold the term:
-        idf = share * min(cap, ln(1 + (N - df + .5) / (df + .5)))
+        idf = share * ln(1 + (N - df + .5) / (df + .5))
     The documents are those before ``end_document``; if ``population`` is less, the allowed ones
     of them, which are so many.
 
@@ -185,7 +184,7 @@ def word_weights(
     Cost: O(Q log P) and the chains of the terms; with a lesser ``population`` as for
     `admitted_frequency`.
     """
-    terms, caps, shares = words
+    terms, shares = words
     frequency = _frequencies(table, head, chain_postings, terms, end_document, allowed, population)
     n = 0
     most = 0.0
@@ -194,8 +193,6 @@ def word_weights(
     for q in range(terms.shape[0]):
         df = np.float64(frequency[q])
         idf = np.log1p((population - df + 0.5) / (df + 0.5))
-        if caps.shape[0] > 0:
-            idf = min(idf, np.float64(caps[q]))
         if q >= said:
             idf *= np.float64(shares[q - said])
         else:

@@ -15,7 +15,7 @@ from tests.engine.faults.small_store import opened, vectors
         ("keyword", arms, "keyword", "default"),
         ("semantic", arms, "semantic", "default"),
         ("graph", recall, "graph", "tempr"),
-        ("temporal", recall, "temporal", "default"),
+        ("temporal", recall, "temporal", "tempr"),
     ],
 )
 def test_a_recall_answers_without_the_part_that_failed(

@@ -1,11 +1,14 @@
 """The temporal arm, where a range has no beginning; the semantic arm over few rows."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 
 import recollex
-from recollex_engine.ranking.arms import keyword, scan
+from recollex import presets
+from recollex_engine.ranking.arms import scan
+from recollex_engine.ranking.fusion import ARMS
 from recollex_engine.state.columns import CODED_FROM
 from recollex_engine.state.view import View
 from tests.kernels.inputs import read_only
@@ -23,26 +26,14 @@ def test_before_a_year_ranks_by_the_middle_of_what_the_agent_knows(tmp_path):
             event_at=[datetime(year, 7, 1, tzinfo=UTC) for year in years],
             embedding=np.tile(vector, (4, 1)),
         )
-        recall = agent.recall("Which birds came before 2020?", query_embedding=vector, explain=True)
+        dated = replace(presets.default, arms=ARMS)
+        recall = agent.recall(
+            "Which birds came before 2020?", query_embedding=vector, preset=dated, explain=True
+        )
         ranks = {memory.id: memory.ranks.get("temporal") for memory in recall}
         assert not recall.trace.errors
         assert ranks["2010"] == 1 and ranks["2021"] is None
         assert {ranks["2001"], ranks["2019"]} == {2, 3}
-
-
-def test_a_question_of_many_words_is_ranked_as_with_infinite_bounds(tmp_path):
-    words = [f"word{n}" for n in range(300)]
-    with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(16)) as store:
-        agent = store.agent("a")
-        agent.retain_many([" ".join(words[n:]) for n in range(9)], embedding=np.ones((9, 16)))
-        view = agent.engine.replica().view()
-        for count in (2, 256, 257, 300):
-            terms = view.columns.dictionary["terms"].get_many(words[-count:])
-            found = keyword(view, terms, view.open, 5)
-            bounded = keyword(view, terms, view.open, 5, caps=np.full(count, np.inf, np.float32))
-            assert len(found.ranked.memories) == 5
-            assert found.ranked.memories.tolist() == bounded.ranked.memories.tolist()
-            assert found.ranked.scores.tobytes() == bounded.ranked.scores.tobytes()
 
 
 def test_few_rows_are_ranked_alike_with_their_codes_and_without(tmp_path):

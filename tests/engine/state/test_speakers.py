@@ -37,17 +37,3 @@ def test_every_view_finds_the_speakers_that_it_heard(heard, ends, words):
         found = joined(by_name).tolist()
         assert found == sorted(set(found))
         assert set(heard[:end]) & wanted <= set(found) <= set(heard) & wanted
-
-
-@settings(deadline=None)
-@given(
-    st.lists(st.sampled_from([*range(len(NAMES)), NONE]), max_size=20),
-    st.lists(st.integers(0, 20), max_size=4),
-    st.frozensets(st.sampled_from(["ann", "bob", "o'brien", "the_dude", "?!", ""])),
-)
-def test_names_are_those_that_the_view_has_heard(heard, ends, words):
-    speakers = Speakers(LABELS)
-    column = np.array(heard, np.uint32)
-    for end in (*ends, len(heard), *ends):
-        spoken = {first_name(NAMES[label]) for label in heard[:end] if label != NONE}
-        assert speakers.names(column[:end], words) == spoken & words

@@ -160,10 +160,9 @@ def test_best_rows_equal_scoring_every_passage_of_every_memory(memories, query):
 
 
 @pytest.mark.parametrize("similar", [0, 2])
-@pytest.mark.parametrize("capped", [False, True])
 @pytest.mark.parametrize("share", [1.0, 0.4, 0.0])
 @pytest.mark.parametrize("seed", range(6))
-def test_words_weigh_by_the_allowed_documents_that_hold_them(seed, share, capped, similar):
+def test_words_weigh_by_the_allowed_documents_that_hold_them(seed, share, similar):
     rng = np.random.default_rng(seed)
     n = int(rng.choice([5, 60, 900]))
     texts = [rng.integers(0, VOCABULARY, rng.integers(0, 9)).tolist() for _ in range(n)]
@@ -176,11 +175,10 @@ def test_words_weigh_by_the_allowed_documents_that_hold_them(seed, share, capped
         segments.append(graded_lists(*lists, lengths, first, last))
     head, postings, _ = chained(texts, split)
     known, idf = np.empty(5, np.uint32), np.empty(5, np.float32)
-    caps = frozen([np.inf, np.inf, 0.2, 0.1, np.inf] if capped else [], np.float32)
     allowed = frozen(rng.random(n) < share, np.uint8)
     population = int(allowed[:end].sum())
     shares = frozen([0.6, 0.75][:similar], np.float32)
-    words = terms, caps, shares
+    words = terms, shares
     count, most, unmet = word_weights(
         *(table(segments), head, postings, words, end, allowed, population, known, idf)
     )
@@ -190,7 +188,6 @@ def test_words_weigh_by_the_allowed_documents_that_hold_them(seed, share, capped
     ]
     frequency = np.array([len(rows) for rows in held])
     expected = np.log1p((population - frequency + 0.5) / (frequency + 0.5))
-    expected = np.minimum(expected, caps if capped else np.inf)
     said = 5 - similar
     expected[said:] *= shares
     order = [0, 2, 3, 4]
