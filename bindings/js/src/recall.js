@@ -1,11 +1,9 @@
 // The memories of a recall, which come as columns: see "Records" in PROTOCOL.md.
 
 import { InputError, ProtocolError } from "./errors.js";
+import { FIELDS, ROWS } from "./fields.js";
 import { Moment } from "./moments.js";
 
-const NETWORKS = ["world", "agent", "opinion"];
-const ROLES = [null, "user", "assistant", "system", "tool"];
-const TRUST = [null, "web", "tool", "assistant", "user"];
 const FULL = "user";
 const DATE = new Intl.DateTimeFormat("en-US", {
   ...{ year: "numeric", month: "long", day: "2-digit", timeZone: "UTC" },
@@ -60,52 +58,46 @@ function mark(source, trust) {
   return `source: ${source}${trust === source ? "" : `, trusted as ${trust}`}`;
 }
 
+/** How a value of a column becomes that of a field, by the form that `FIELDS` names. */
+const FORMS = {
+  plain: (value) => (typeof value === "bigint" ? Number(value) : value),
+  named: (value, { names }) => names[Number(value)],
+  moment,
+  moments: (value) => value.map(moment),
+  event: (value, { row, number }) => [moment(value), moment(number(row + 1))],
+  json: (value) => (value === "" ? {} : JSON.parse(value)),
+  passage: (value, { text }) => value ?? text,
+  spans: (value, { text }) => spans(value, text),
+  ranks: (value, { ranks }) => ranks,
+  closure,
+  predecessor: (value, { id }) => predecessor(id, value),
+};
+
 /** Return the recall of its received fields and columns. */
 export function readRecall(fields, columns) {
   const { count } = fields;
   const texts = strings(columns, count);
-  const numbers = integers(columns.numbers, 6 * count);
+  const numbers = integers(columns.numbers, ROWS * count);
   const scores = floats(columns.score, count);
-  const ranks = Object.entries(columns.ranks ?? {}).map(([arm, data]) => [arm, ranksOf(data, count)]);
+  const arms = Object.entries(columns.ranks ?? {}).map(([arm, data]) => [arm, ranksOf(data, count)]);
   const memories = [];
   for (let place = 0; place < count; place += 1) {
-    const value = (name, absent = null) => columns[name]?.[place] ?? absent;
-    const at = (row) => new Moment(numbers(row * count + place));
-    const text = texts[count + place];
-    memories.push({
-      id: texts[place],
-      text,
-      passage: value("passage", text),
-      passages: spans(value("passages"), text),
-      score: scores(place),
-      event_at: at(0),
-      event: [at(1), at(2)],
-      recorded_at: at(3),
-      network: NETWORKS[Number(numbers(4 * count + place))],
-      context: value("context"),
-      document_id: value("document"),
-      speaker: value("speaker"),
-      role: ROLES[value("role", 0)],
-      source: value("source"),
-      trust: TRUST[value("trust", 0)],
-      entities: value("entities", []),
-      tags: value("tags", []),
-      metadata: value("metadata", "") === "" ? {} : JSON.parse(value("metadata")),
-      tokens: Number(numbers(5 * count + place)),
-      ranks: Object.fromEntries(
-        ranks.map(([arm, of]) => [arm, of(place)]).filter(([, rank]) => rank > 0),
-      ),
-      scores: value("scores", {}),
-      parts: value("parts", {}),
-      collapsed: value("collapsed", []),
-      repeated_at: value("repeated_at", []).map((micros) => moment(micros)),
-      valid_until: moment(value("valid_until")),
-      closed: closure(value("closed")),
-      replaces: predecessor(texts[place], value("replaces")),
-      agent: null,
-    });
+    const number = (row) => numbers(row * count + place);
+    const ranks = arms.map(([arm, of]) => [arm, of(place)]).filter(([, rank]) => rank > 0);
+    const memory = { id: texts[place], text: texts[count + place] };
+    const known = { ...memory, number, ranks: Object.fromEntries(ranks) };
+    for (const { name, form, row, absent = null, names } of FIELDS) {
+      const value = row === undefined ? (columns[name]?.[place] ?? fresh(absent)) : number(row);
+      memory[name] = FORMS[form](value, { ...known, row, names });
+    }
+    memories.push({ ...memory, score: scores(place), agent: null });
   }
   return new Recall(fields, memories);
+}
+
+function fresh(absent) {
+  if (absent === null || typeof absent !== "object") return absent;
+  return Array.isArray(absent) ? [] : {};
 }
 
 function moment(micros) {

@@ -339,7 +339,7 @@ export interface LogHead {
   chain: string;
 }
 
-/** One memory, as one view shows it. */
+/** One memory, as one view shows it. Its fields are in the table of docs/recall.md. */
 export interface Memory {
   id: string;
   text: string;

@@ -1,108 +1,320 @@
-"""A memory as one view shows it, and how it is read from the columns."""
+"""A memory as one view shows it: the table of its fields, and how each is read from columns.
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+A recall finds a hundred memories, and its caller reads two or three fields of each. To read all
+fields of all memories costs several times as much as the recall, so a field is read when it is
+first accessed. `to_dict`, the schema of HTTP, JavaScript's client and the table in docs/recall.md
+come from the fields of `Memory` too.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.clock import OPEN_END, from_micros
+from recollex_engine.clock import from_micros
 from recollex_engine.domain.prompt_lines import prompt_line
 from recollex_engine.domain.roles import ROLES
-from recollex_engine.domain.schema import NETWORKS, NONE
+from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.domain.stored_json import read_stored
 from recollex_engine.domain.trust import LEVELS
 from recollex_engine.ranking.ranking import Ranking
-from recollex_engine.recall.lazy_fields import Unread
-from recollex_engine.recall.memory_columns import MemoryColumns
-from recollex_engine.recall.predecessor import Predecessor, replaced_by
-from recollex_engine.state.closure import Closure, closed_by
+from recollex_engine.recall.memory_columns import MemoryColumn, MemoryColumns, Reading
+from recollex_engine.recall.predecessor import Predecessor
+from recollex_engine.state.closure import Closure
 from recollex_engine.state.view import View
+from recollex_kernels.memories.gathering import END, NETWORK, RECORDED, SAID, START, TOKENS
+
+
+class Form(NamedTuple):
+    """How the value of a column becomes that of a field; JavaScript's client has a like named.
+
+    names: of a value that is a number.
+    """
+
+    name: str
+    read: Callable[[Reading, int, Any], Any]
+    names: tuple[str | None, ...] = ()
+
+
+def _plain(held: Reading, place: int, value: Any) -> Any:
+    return value
+
+
+def _tuple(held: Reading, place: int, value: Any) -> tuple[Any, ...]:
+    return tuple(value)
+
+
+def _moment(held: Reading, place: int, value: int | None) -> datetime | None:
+    return None if value is None else from_micros(value)
+
+
+def _moments(held: Reading, place: int, value: Sequence[int]) -> tuple[datetime, ...]:
+    return tuple(map(from_micros, value))
+
+
+def _event(held: Reading, place: int, value: int) -> tuple[datetime, datetime]:
+    return from_micros(value), from_micros(held.numbers[END][place])
+
+
+def _json(held: Reading, place: int, value: str) -> Any:
+    return read_stored(value, "metadata") if value else {}
+
+
+def _passage(held: Reading, place: int, value: str | None) -> str:
+    return held.text[place] if value is None else value
+
+
+def _spans(held: Reading, place: int, value: Sequence[int] | None) -> tuple[tuple[int, int], ...]:
+    if value is None:
+        return ((0, len(held.text[place])),)
+    return tuple(zip(value[::2], value[1::2], strict=True))
+
+
+def _ranks(held: Reading, place: int, value: Any) -> dict[str, int]:
+    return {arm: rank for arm, ranks in held.ranks.items() if (rank := ranks[place])}
+
+
+def _closure(held: Reading, place: int, value: Any) -> Closure | None:
+    return Closure.of(value)
+
+
+def _predecessor(held: Reading, place: int, value: Any) -> Predecessor | None:
+    return Predecessor.of(held.id[place], value)
+
+
+def named(names: tuple[str | None, ...]) -> Form:
+    """Return the form of a number that stands for one of some names."""
+    return Form("named", lambda held, place, value: names[value], names)
+
+
+PLAIN = Form("plain", _plain)
+TUPLE = Form("plain", _tuple)
+MOMENT = Form("moment", _moment)
+
+
+class Told(NamedTuple):
+    """What the table says of a field of `Memory`, beside its name and type.
+
+    help: a line, for the docs and the schemas. form: how it is read. column: of `memory_columns`,
+    of the field's name if None; "" for a field that no column has. row: of ``numbers``, where that
+    is the column. in_recall: it says how a recall found the memory, or which part of it. sent: in
+    what `to_dict` returns.
+    """
+
+    help: str
+    form: Form = PLAIN
+    column: str | None = None
+    row: int = -1
+    in_recall: bool = False
+    sent: bool = True
+
+
+class Unread:
+    """Reads a field of a memory from the columns when it is first accessed."""
+
+    __slots__ = ("_columns", "_place")
+    _columns: Reading
+    _place: int
+
+    if not TYPE_CHECKING:  # a type checker sees only the fields
+
+        def __getattr__(self, name: str) -> Any:
+            """Read a field that has no value yet, and keep its value."""
+            read = _READ.get(name)
+            if read is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = read(self._columns, self._place)
+            object.__setattr__(self, name, value)
+            return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory(Unread):
-    """One memory, as one view shows it.
+    """One memory, as one view shows it. Its fields are in the table of docs/recall.md.
 
-    text: the whole text; of a memory too long for the token budget its best passages, in their
-    order, with " [...] " where something is left out; tokens: of it as it stands in a line of a
-    prompt, without the date. passages: the spans [start, end) of `text` in
-    the retained text, in characters. passage: the part that matched best, the same as the text for
-    a short memory. event_at: when it was said or done, as the caller gave it; event: the interval
-    [start, end) that it speaks of, which differs if the text names a time ("last Friday"). ranks:
-    arm -> rank from 1. scores: arm -> the arm's own score; parts: the contribution of each part of
-    the fused score; both are filled by ``explain=True``. score: of the whole pipeline; 0 outside a
-    recall. collapsed: ids of memories with the same content that were folded into this one;
-    repeated_at: the `event_at` of each of them. valid_until: the end of its validity, None if none
-    was given. role: of the speaker: "user", "assistant", "system", "tool", or None if it is
-    unknown. source: where it comes from, as the caller stamped it; trust: "user", "assistant",
-    "tool" or "web", in this order; both None if no source was given. closed: None while it is open.
-    replaces: what it said before it was corrected or replaced; None for a first version. agent: the
-    agent's id in a recall of several agents; None elsewhere.
+    They are read when they are first accessed, and keep the view alive until then.
     """
 
-    id: str
-    text: str
-    passage: str
-    passages: tuple[tuple[int, int], ...] = ()
-    score: float
-    event_at: datetime
-    event: tuple[datetime, datetime]
-    recorded_at: datetime
-    network: str
-    context: str | None
-    document_id: str | None
-    speaker: str | None
-    role: str | None
-    source: str | None
-    trust: str | None
-    entities: tuple[str, ...]
-    tags: tuple[str, ...]
-    metadata: Mapping[str, Any]
-    tokens: int
-    ranks: Mapping[str, int] = field(default_factory=dict)
-    scores: Mapping[str, float] = field(default_factory=dict)
-    parts: Mapping[str, float] = field(default_factory=dict)
-    collapsed: tuple[str, ...] = ()
-    repeated_at: tuple[datetime, ...] = ()
-    valid_until: datetime | None = None
-    closed: Closure | None = None
-    replaces: Predecessor | None = None
-    agent: str | None = None
+    id: Annotated[str, Told("The caller's id, or one of the engine's.")]
+    text: Annotated[
+        str,
+        Told(
+            "The whole text; of a memory too long for the token budget its best passages, in their "
+            'order, with " [...] " where something is left out.'
+        ),
+    ]
+    passage: Annotated[
+        str,
+        Told(
+            "The part that matched best; the text, for a short memory.",
+            Form("passage", _passage),
+            in_recall=True,
+        ),
+    ]
+    passages: Annotated[
+        tuple[tuple[int, int], ...],
+        Told(
+            "The spans [start, end) of `text` in the retained text, in characters.",
+            Form("spans", _spans),
+            in_recall=True,
+        ),
+    ] = ()
+    score: Annotated[float, Told("Of the whole pipeline; 0 outside a recall.", in_recall=True)]
+    event_at: Annotated[
+        datetime,
+        Told(
+            "When it was said or done, as the caller gave it.", MOMENT, column="numbers", row=SAID
+        ),
+    ]
+    event: Annotated[
+        tuple[datetime, datetime],
+        Told(
+            "The time [start, end) that it speaks of: it differs from `event_at` if the text names "
+            'a time ("last Friday").',
+            Form("event", _event),
+            column="numbers",
+            row=START,
+        ),
+    ]
+    recorded_at: Annotated[
+        datetime, Told("When it was retained.", MOMENT, column="numbers", row=RECORDED)
+    ]
+    network: Annotated[
+        str, Told('"world", "agent" or "opinion".', named(NETWORKS), column="numbers", row=NETWORK)
+    ]
+    context: Annotated[str | None, Told("What it was said in.")]
+    document_id: Annotated[str | None, Told("The document that it belongs to.")]
+    speaker: Annotated[str | None, Told("Who said it.")]
+    role: Annotated[str | None, Told("The speaker's role, if it is known.", named(ROLES))]
+    source: Annotated[str | None, Told("Where it comes from, as the caller stamped it.")]
+    trust: Annotated[
+        str | None, Told("How far its source is trusted; None without a source.", named(LEVELS))
+    ]
+    entities: Annotated[
+        tuple[str, ...], Told("The people, places and things that it names.", TUPLE)
+    ]
+    tags: Annotated[tuple[str, ...], Told("As the caller gave them.", TUPLE)]
+    metadata: Annotated[Mapping[str, Any], Told("As the caller gave it.", Form("json", _json))]
+    tokens: Annotated[
+        int,
+        Told(
+            "Of `text` in a line of a prompt, without the date.",
+            column="numbers",
+            row=TOKENS,
+            in_recall=True,
+        ),
+    ]
+    ranks: Annotated[
+        Mapping[str, int],
+        Told(
+            "Its rank in each arm that found it, from 1.",
+            Form("ranks", _ranks),
+            column="score",
+            in_recall=True,
+        ),
+    ] = field(default_factory=dict)
+    scores: Annotated[
+        Mapping[str, float], Told("With `explain=True`: each arm's own score.", in_recall=True)
+    ] = field(default_factory=dict)
+    parts: Annotated[
+        Mapping[str, float],
+        Told(
+            "With `explain=True`: what each part of the ranking added to the score.", in_recall=True
+        ),
+    ] = field(default_factory=dict)
+    collapsed: Annotated[
+        tuple[str, ...],
+        Told(
+            "The ids of memories with the same content that were folded into this one.",
+            TUPLE,
+            in_recall=True,
+        ),
+    ] = ()
+    repeated_at: Annotated[
+        tuple[datetime, ...],
+        Told("When each of those was said.", Form("moments", _moments), in_recall=True),
+    ] = ()
+    valid_until: Annotated[
+        datetime | None, Told("When it ceases to be so; None without an end.", MOMENT)
+    ] = None
+    closed: Annotated[
+        Closure | None,
+        Told(
+            "When, how, by whom and why it was closed; None while it is open.",
+            Form("closure", _closure),
+        ),
+    ] = None
+    replaces: Annotated[
+        Predecessor | None,
+        Told(
+            "What it said before it was corrected or replaced; None for a first version.",
+            Form("predecessor", _predecessor),
+        ),
+    ] = None
+    agent: Annotated[
+        str | None,
+        Told(
+            "The agent's id in a recall of several agents; None elsewhere.", column="", sent=False
+        ),
+    ] = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the memory as JSON values, times in ISO 8601."""
-        return {
-            "id": self.id,
-            "text": self.text,
-            "passage": self.passage,
-            "passages": [list(span) for span in self.passages],
-            "score": self.score,
-            "event_at": self.event_at.isoformat(),
-            "event": [moment.isoformat() for moment in self.event],
-            "recorded_at": self.recorded_at.isoformat(),
-            "network": self.network,
-            "context": self.context,
-            "document_id": self.document_id,
-            "speaker": self.speaker,
-            "role": self.role,
-            "source": self.source,
-            "trust": self.trust,
-            "entities": list(self.entities),
-            "tags": list(self.tags),
-            "metadata": dict(self.metadata),
-            "tokens": self.tokens,
-            "ranks": dict(self.ranks),
-            "scores": dict(self.scores),
-            "parts": dict(self.parts),
-            "collapsed": list(self.collapsed),
-            "repeated_at": [moment.isoformat() for moment in self.repeated_at],
-            "valid_until": self.valid_until.isoformat() if self.valid_until else None,
-            "closed": self.closed.to_dict() if self.closed else None,
-            "replaces": self.replaces.to_dict() if self.replaces else None,
-        }
+        return {name: write(getattr(self, name)) for name, write in _WRITTEN}
+
+
+FIELDS: Mapping[str, Told] = {
+    name: get_args(kind)[1]
+    for name, kind in get_type_hints(Memory, include_extras=True).items()
+    if not name.startswith("_")
+}
+"""The table: the name of each field of `Memory`, and what is said of it."""
+
+
+def _reader(name: str, told: Told) -> Callable[[Reading, int], Any]:
+    """Return the function that reads a field of the memory at a place of columns."""
+    column = name if told.column is None else told.column
+    row = told.row
+    read = told.form.read
+    if not column:
+        return lambda held, place: None
+    if row >= 0:
+        return lambda held, place: read(held, place, held.numbers[row][place])
+    if told.form is PLAIN:
+        return lambda held, place: getattr(held, column)[place]
+    return lambda held, place: read(held, place, getattr(held, column)[place])
+
+
+_READ = {name: _reader(name, told) for name, told in FIELDS.items()}
+
+
+def _writer(kind: Any) -> Callable[[Any], Any]:
+    """Return the function that makes JSON values of values of a type."""
+    if isinstance(kind, type) and hasattr(kind, "to_dict"):
+        return lambda value: value.to_dict()
+    if kind is datetime:
+        return datetime.isoformat
+    arguments = get_args(kind)
+    origin = getattr(kind, "__origin__", None)
+    if type(None) in arguments:
+        (other,) = (each for each in arguments if each is not type(None))
+        write = _writer(other)
+        return _same if write is _same else lambda value: None if value is None else write(value)
+    if origin is tuple:
+        write = _writer(arguments[0])
+        return list if write is _same else lambda value: list(map(write, value))
+    return dict if origin is Mapping else _same
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_TYPES = get_type_hints(Memory)
+_WRITTEN = [(name, _writer(_TYPES[name])) for name, told in FIELDS.items() if told.sent]
 
 
 def prompt_of(memories: Iterable[Memory]) -> str:
@@ -115,7 +327,7 @@ def prompt_of(memories: Iterable[Memory]) -> str:
     )
 
 
-def looked_at(columns: MemoryColumns) -> list[Memory]:
+def looked_at(columns: Reading) -> list[Memory]:
     """Return memories with their ids and texts; other fields are read when they are first accessed.
 
     They keep the view alive until then. Cost: 1 us each. The first access to another field costs
@@ -146,6 +358,11 @@ def read_memories(
     return looked_at(MemoryColumns(view, memories, ranking))
 
 
+def read_memory(view: View, memory: int) -> Memory:
+    """Return one memory of ``view`` by its ordinal, as `read_memories` would."""
+    return looked_at(MemoryColumn(view, memory))[0]
+
+
 def columns_of(memories: Sequence[Memory]) -> MemoryColumns | None:
     """Return the columns of memories that `read_memories` returned as one list; None for others.
 
@@ -154,84 +371,3 @@ def columns_of(memories: Sequence[Memory]) -> MemoryColumns | None:
     found = {getattr(each, "_columns", None) for each in memories}
     columns = found.pop() if len(found) == 1 else None
     return None if columns is None or len(columns) != len(memories) else columns
-
-
-def read_memory(view: View, memory: int) -> Memory:
-    """Return one memory of ``view`` by its ordinal, as `read_memories` would; cost about 5 us."""
-    columns = view.columns
-    items = view.items
-
-    def values(name: str, offset: str) -> memoryview:
-        offsets = items[offset]
-        first = offsets[memory]
-        end = offsets[memory + 1]
-        return items[name][first:end] if end > first else _NO_VALUES
-
-    text = str(values("text", "text_offset"), "utf-8", "replace")
-    metadata = values("metadata", "metadata_offset")
-    mentioned = values("mention_entity", "mention_offset")
-    labels = values("label", "label_offset")
-    first_row = items["first_row"]
-    passage = text
-    row = first_row[memory]
-    if first_row[memory + 1] - row > 1:
-        start, end = (items[name][row] for name in ("passage_start", "passage_end"))
-        passage = text[start:end]
-    closed = closed_by(view, memory) if items["closed_by"][memory] else None
-    valid_end = items["valid_end"][memory]
-    label = columns.label
-    context = items["context"][memory]
-    document = items["document"][memory]
-    speaker = items["speaker"][memory]
-    source = items["source"][memory]
-    said = items["said_at"][memory]
-    start = items["event_start"][memory]
-    event_at = from_micros(said)
-    id = columns.dictionary["ids"].string(items["id"][memory])
-    return _made(
-        (
-            id,
-            text,
-            passage,
-            ((0, len(text)),),
-            0.0,
-            event_at,
-            (
-                event_at if start == said else from_micros(start),
-                from_micros(items["event_end"][memory]),
-            ),
-            from_micros(items["op_recorded_at"][items["op"][memory] - 1]),
-            NETWORKS[items["network"][memory]],
-            None if context == NONE else label(context),
-            None if document == NONE else label(document),
-            None if speaker == NONE else label(speaker),
-            ROLES[items["role"][memory]],
-            None if source == NONE else label(source),
-            LEVELS[items["trust"][memory]],
-            view.entity_names(mentioned.tolist()) if len(mentioned) else (),
-            tuple(columns.tag_names(labels.tolist())) if len(labels) else (),
-            read_stored(metadata, "metadata") if len(metadata) else {},
-            items["tokens"][memory],
-            {},  # ranks
-            {},  # scores
-            {},  # parts
-            (),  # collapsed
-            (),  # repeated_at
-            None if valid_end == OPEN_END else from_micros(valid_end),
-            Closure.of(closed),
-            Predecessor.of(id, replaced_by(view, memory)),
-            None,  # agent
-        )
-    )
-
-
-def _made(values: tuple[Any, ...]) -> Memory:
-    """Return the memory of the values of all fields, in order; half the cost of the class's own."""
-    memory = object.__new__(Memory)
-    for put, value in zip(_PUT, values, strict=True):
-        put(memory, value)
-    return memory
-
-
-_PUT = tuple(getattr(Memory, each.name).__set__ for each in fields(Memory))
-_NO_VALUES = memoryview(b"")

@@ -9,6 +9,7 @@ from recollex_kernels.machine.jit import I64, U8, U32, U64, kernel
 
 SAID, START, END, RECORDED, NETWORK, TOKENS = range(6)
 """Rows of the numbers that `gather_memories` returns."""
+ROWS = 6
 SEVERAL, CONTEXT, DOCUMENT, SPEAKER, TRUST, MENTIONS, LABELS, METADATA = (
     1 << bit for bit in range(8)
 )
@@ -73,7 +74,7 @@ def gather_memories(
     id, id_heap, id_ends = ids
     text_heap, text_offset = texts
     n = places.shape[0]
-    found = np.empty((6, n), np.int64)
+    found = np.empty((ROWS, n), np.int64)
     ends = np.empty(2 * n, np.int64)
     has = 0
     size = np.int64(0)

@@ -22,6 +22,9 @@ from recollex.remote.wire.error_codec import ERRORS
 from recollex.remote.wire.methods import METHODS
 from recollex.remote.wire.records import ALL
 from recollex_engine.errors import RecollexError
+from recollex_engine.recall.memory import FIELDS
+from recollex_engine.recall.memory_columns import COLUMNS
+from recollex_kernels.memories.gathering import ROWS
 
 SOURCE = Path(__file__).parents[3] / "bindings" / "js" / "src"
 HEAD = "// Made of the Python package's tables by `python -m tests.bindings.js.declarations`.\n"
@@ -147,6 +150,27 @@ def parent(kind: type[RecollexError]) -> str:
 
 def first_line(of: object) -> str:
     return (inspect.getdoc(of) or "").partition("\n")[0].replace("``", "`").replace("*/", "* /")
+
+
+def memory_fields() -> str:
+    """Return `fields.js`: how each field of a memory is read from the columns of a recall."""
+    lines = []
+    for name, told in FIELDS.items():
+        if name in ("id", "text", "score") or told.column == "":
+            continue
+        found: dict[str, Any] = {"name": name, "form": told.form.name}
+        if told.row >= 0:
+            found["row"] = told.row
+        elif name in COLUMNS and (absent := COLUMNS[name].absent) is not None:
+            found["absent"] = absent
+        if told.form.names:
+            found["names"] = told.form.names
+        lines.append(f"  {json.dumps(found)},\n")
+    return (
+        f"{HEAD}\n/** Rows of the column `numbers`. */\nexport const ROWS = {ROWS};\n\n"
+        "/** The fields of a memory that columns of their own, or rows of `numbers`, hold. */\n"
+        f"export const FIELDS = [\n{''.join(lines)}];\n"
+    )
 
 
 def declarations() -> str:
@@ -318,7 +342,12 @@ def ts(kind: Any, sent: bool) -> str:
 
 OTHER = {"Preset": "string"}
 """Classes that travel in another form: a preset by its name."""
-FILES = {"methods.js": methods, "errors.js": errors, "types.d.ts": declarations}
+FILES = {
+    "methods.js": methods,
+    "errors.js": errors,
+    "fields.js": memory_fields,
+    "types.d.ts": declarations,
+}
 
 
 def main() -> None:

@@ -11,28 +11,12 @@ from mcp_types import CallToolResult, TextContent
 from recollex.remote.wire.error_codec import encode_error
 from recollex_engine.domain.prompt_marks import defused, defused_json, written, written_short
 from recollex_engine.errors import RecollexError, UnknownIdError
+from recollex_engine.recall.memory import FIELDS
 
 P = ParamSpec("P")
 
 NOTHING = "Nothing was found."
-_SHOWN = (
-    "id",
-    "text",
-    "event_at",
-    "recorded_at",
-    "network",
-    "context",
-    "document_id",
-    "speaker",
-    "source",
-    "trust",
-    "entities",
-    "tags",
-    "metadata",
-    "valid_until",
-    "closed",
-    "replaces",
-)
+_SHOWN = [name for name, told in FIELDS.items() if told.sent and not told.in_recall]
 """The fields of a memory that are shown, if they have a value."""
 
 

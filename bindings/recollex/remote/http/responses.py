@@ -1,10 +1,15 @@
 """The schemas of answers: of what `to_dict` of the public classes returns."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from types import MappingProxyType
+from typing import Any, get_args, get_origin, get_type_hints
 
-from recollex.remote.http.schema import NETWORK, ROLE, TRUST, Schema
+from recollex.remote.http.schema import Schema
 from recollex_engine.domain.question import KINDS
+from recollex_engine.recall.memory import FIELDS, Memory, Told
+from recollex_engine.recall.predecessor import Predecessor
+from recollex_engine.state.closure import Closure
 from recollex_mind.profile import NUMBERS
 
 _TEXT: Schema = {"type": "string"}
@@ -57,35 +62,45 @@ PREDECESSOR = record(
     recorded_at=_MOMENT,
     closed=CLOSURE,
 )
+_SCHEMAS: Mapping[object, Schema] = {
+    str: _TEXT,
+    int: _WHOLE,
+    float: _NUMBER,
+    datetime: _MOMENT,
+    Closure: CLOSURE,
+    Predecessor: PREDECESSOR,
+}
+
+
+def _schema_of(kind: Any) -> Schema:
+    """Return the schema of what `to_dict` makes of values of a type."""
+    if kind in _SCHEMAS:
+        return _SCHEMAS[kind]
+    origin = get_origin(kind)
+    arguments = get_args(kind)
+    if origin is tuple:
+        return items(_schema_of(arguments[0]))
+    if origin is Mapping:
+        return _OBJECT if arguments[1] is Any else _by_name(_schema_of(arguments[1]))
+    (other,) = (each for each in arguments if each is not type(None))
+    return _or_null(_schema_of(other))
+
+
+def _field(name: str, told: Told) -> Schema:
+    """Return the schema of a field of a memory."""
+    names = told.form.names
+    one_of = {"type": "string", "enum": [each for each in names if each is not None]}
+    if not names:
+        schema = _schema_of(_TYPES[name])
+    else:
+        schema = _or_null(one_of) if None in names else one_of
+    return {**schema, "description": told.help}
+
+
+_TYPES = get_type_hints(Memory)
 MEMORY = record(
     "One memory. ranks, scores and parts say why a search found it.",
-    id=_TEXT,
-    text=_TEXT,
-    passage=_TEXT,
-    passages=items(items(_WHOLE)),
-    score=_NUMBER,
-    event_at=_MOMENT,
-    event=items(_MOMENT),
-    recorded_at=_MOMENT,
-    network=NETWORK,
-    context=_or_null(_TEXT),
-    document_id=_or_null(_TEXT),
-    speaker=_or_null(_TEXT),
-    role=_or_null(ROLE),
-    source=_or_null(_TEXT),
-    trust=_or_null(TRUST),
-    entities=items(_TEXT),
-    tags=items(_TEXT),
-    metadata=_OBJECT,
-    tokens=_WHOLE,
-    ranks=_by_name(_WHOLE),
-    scores=_by_name(_NUMBER),
-    parts=_by_name(_NUMBER),
-    collapsed=items(_TEXT),
-    repeated_at=items(_MOMENT),
-    valid_until=_or_null(_MOMENT),
-    closed=_or_null(CLOSURE),
-    replaces=_or_null(PREDECESSOR),
+    **{name: _field(name, told) for name, told in FIELDS.items() if told.sent},
 )
 RECALL = record(
     "What bears on the question, best first, within max_tokens; trace is microseconds by stage.",
