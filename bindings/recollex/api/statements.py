@@ -1,6 +1,6 @@
 """Reads the arguments of `Agent.retain` and `Agent.correct`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from recollex.api.arguments import (
@@ -12,66 +12,56 @@ from recollex.api.arguments import (
     optional_micros,
     value_per_text,
 )
+from recollex_engine.domain.fields import GIVEN
 from recollex_engine.domain.statement import Statement, network_number
 from recollex_engine.domain.trust import UNKNOWN, Stamp, stamp
 from recollex_engine.errors import InputError
 
 
-def read_statements(
-    texts: list[Any],
-    *,
-    event_at: Any,
-    id: Any,
-    network: Any,
-    context: Any,
-    document_id: Any,
-    entities: Any,
-    tags: Any,
-    metadata: Any,
-    valid_until: Any,
-    source: Any,
-    trust: Any,
-) -> list[Statement]:
+def read_statements(texts: list[Any], **given: Any) -> list[Statement]:
     """Return one statement for each text; an option is one value, or a list of one for each text.
 
-    Raises `InputError`.
+    given: some of `fields.GIVEN`, by name, without the vectors. Raises `InputError`.
     """
     for words in texts:
         if isinstance(words, Mapping):
             refuse_text(words)
     count = len(texts)
+    get = given.get
+    named = entities_per_text(get("entities"), count)
+    stamps = _stamps(get("source"), get("trust"), count)
+    networks = value_per_text(get("network", "world"), "network", str, "a str", count)
+    read = {
+        "network": [network_number(each) for each in networks],
+        "entities": [names for names, _ in named],
+        "types": [types for _, types in named],
+        "source": [source for source, _ in stamps],
+        "trust": [trust for _, trust in stamps],
+    }
+    for field in GIVEN:
+        if (value := get(field.name)) is not None and field.name not in read:
+            read[field.key] = _PER_TEXT[field.form](value, field.name, count)
+    keys = tuple(read)
     return [
-        Statement(
-            words,
-            said_at=said_at,
-            id=own,
-            network=network_number(kind),
-            context=where,
-            document=document,
-            speaker=None,
-            entities=mentioned[0],
-            types=mentioned[1],
-            tags=tuple(labels),
-            metadata=as_dict(more),
-            valid_until=end,
-            source=known[0],
-            trust=known[1],
-        )
-        for words, said_at, own, kind, where, document, mentioned, labels, more, end, known in zip(
-            texts,
-            micros_per_text(event_at, "event_at", count),
-            value_per_text(id, "id", str, "a str", count),
-            value_per_text(network, "network", str, "a str", count),
-            value_per_text(context, "context", str, "a str", count),
-            value_per_text(document_id, "document_id", str, "a str", count),
-            entities_per_text(entities, count),
-            names_per_text(tags, "tags", count),
-            value_per_text(metadata, "metadata", Mapping, "a dict", count),
-            micros_per_text(valid_until, "valid_until", count),
-            _stamps(source, trust, count),
-            strict=True,
-        )
+        Statement(words, **dict(zip(keys, each, strict=True)))
+        for words, *each in zip(texts, *read.values(), strict=True)
     ]
+
+
+def _texts(value: Any, name: str, count: int) -> list[Any]:
+    return value_per_text(value, name, str, "a str", count)
+
+
+def _objects(value: Any, name: str, count: int) -> list[Any]:
+    return list(map(as_dict, value_per_text(value, name, Mapping, "a dict", count)))
+
+
+_PER_TEXT: dict[str, Callable[[Any, str, int], list[Any]]] = {
+    "text": _texts,
+    "moment": micros_per_text,
+    "names": names_per_text,
+    "object": _objects,
+}
 
 
 def refuse_text(given: Any) -> NoReturn:

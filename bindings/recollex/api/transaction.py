@@ -6,22 +6,18 @@ from typing import Any
 
 from recollex.api.arguments import (
     Entities,
-    as_dict,
-    as_entities,
-    as_names,
     checked_note,
     one_or_more,
     optional_micros,
 )
 from recollex.api.events import EventOperations
 from recollex.api.fact_operations import FactOperations, Submit
-from recollex.api.statements import read_amendment, read_changes
+from recollex.api.statements import read_amendment, read_changes, read_statements
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.random_ids import random_id
-from recollex_engine.domain.statement import Statement, network_number
 from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError
 
@@ -74,23 +70,19 @@ class Transaction:
         trust: str | None = None,
     ) -> str:
         """Retain a text, as `Agent.retain` does, and return its id."""
-        stamped = stamp(source, trust)
-        named, types = as_entities(entities)
-        statement = Statement(
-            text,
-            said_at=optional_micros(event_at, "event_at"),
+        (statement,) = read_statements(
+            [text],
+            event_at=event_at,
             id=random_id() if id is None else id,
-            network=network_number(network),
+            network=network,
             context=context,
-            document=document_id,
-            speaker=None,
-            entities=named,
-            types=types,
-            tags=as_names(tags, "tags"),
-            metadata=as_dict(metadata),
-            valid_until=optional_micros(valid_until, "valid_until"),
-            source=stamped[0],
-            trust=stamped[1],
+            document_id=document_id,
+            entities=entities,
+            tags=tags,
+            metadata=metadata,
+            valid_until=valid_until,
+            source=source,
+            trust=trust,
         )
         self._submit(Retain(statement))
         return str(statement.id)

@@ -3,19 +3,19 @@
 import dataclasses
 import json
 import sys
-from typing import Any
 
 import recollex
 from recollex.cli.existing_store import agent_to_write, existing_agent, open_store
 from recollex.cli.options import (
     add_agent,
     add_embedder,
+    add_fields,
     add_filters,
     add_language,
-    add_stamp,
     add_store,
     add_zone,
     count,
+    fields_of,
     filters_of,
     number,
     time_option,
@@ -40,15 +40,7 @@ def _retain_options(parser: Parser) -> None:
     add("text", nargs="+", help="each is one memory; - reads one from standard input")
     add_agent(parser)
     add_zone(parser)
-    add("--at", metavar="TIME", help="when it happened: 2023-11-06, or with a time")
-    add("--valid-until", metavar="TIME", help="when it ceases to be so (never)")
-    add("--network", help="world, agent or opinion (world)")
-    add("--context", help="what it was said in, such as 'call'")
-    add("--document", metavar="ID", help="the document it belongs to")
-    add("--entity", action="append", metavar="NAME", help="may be given again")
-    add("--tag", action="append", metavar="TAG", help="may be given again")
-    add("--id", help="your own id: the same id again replaces the memory")
-    add_stamp(parser)
+    add_fields(parser)
     add_language(parser)
     add_embedder(parser)
 
@@ -58,19 +50,7 @@ def retain(arguments: Arguments) -> int:
     if arguments.id and len(arguments.text) > 1:
         raise InputError(f"--id names one memory, got {len(arguments.text)} texts")
     texts = [sys.stdin.read() if text == "-" else text for text in arguments.text]
-    options: dict[str, Any] = {
-        "event_at": time_option(arguments, "at"),
-        "valid_until": time_option(arguments, "valid_until"),
-        "network": arguments.network,
-        "context": arguments.context,
-        "document_id": arguments.document,
-        "entities": arguments.entity,
-        "tags": arguments.tag,
-        "id": arguments.id,
-        "source": arguments.source,
-        "trust": arguments.trust,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
+    given = fields_of(arguments)
     with open_store(arguments) as store:
         ids = agent_to_write(store, arguments).retain_many(texts, **given)
     show(arguments, "\n".join(ids), ids=ids)

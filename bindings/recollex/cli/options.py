@@ -12,6 +12,7 @@ from recollex.api.foreign_files import parse_json
 from recollex.api.iso_times import find_zone, parse_time
 from recollex.cli.parser import Arguments, Parser
 from recollex_engine.clock import to_micros
+from recollex_engine.domain.fields import GIVEN
 from recollex_engine.errors import InputError
 
 
@@ -50,6 +51,33 @@ def add_stamp(parser: Parser) -> None:
     add = parser.add_argument
     add("--source", metavar="WORD", help="user, assistant, tool, web or a word of your own")
     add("--trust", metavar="LEVEL", help="of a word of your own: user, assistant, tool or web")
+
+
+_FORMS: dict[str, dict[str, Any]] = {
+    "moment": {"metavar": "TIME"},
+    "names": {"action": "append"},
+    "entities": {"action": "append"},
+}
+
+
+def add_fields(parser: Parser) -> None:
+    """Add the options for the fields of a memory."""
+    for field in GIVEN:
+        if field.option:
+            more = {"metavar": field.metavar} if field.metavar else {}
+            form = _FORMS.get(field.form, {})
+            parser.add_argument(field.option, dest=field.name, help=field.help, **{**form, **more})
+
+
+def fields_of(arguments: Arguments) -> dict[str, Any]:
+    """Return the fields of a memory that were given."""
+    found: dict[str, Any] = {}
+    zone = find_zone(arguments.zone)
+    for field in GIVEN:
+        if field.option and (value := getattr(arguments, field.name)) is not None:
+            is_time = field.form == "moment"
+            found[field.name] = parse_time(value, zone, field.option) if is_time else value
+    return found
 
 
 def add_language(parser: Parser) -> None:

@@ -14,13 +14,17 @@ from typing import Any
 
 from recollex.api.foreign_files import parse_json
 from recollex.api.iso_times import parse_time
+from recollex_engine.domain.fields import FIELDS, GIVEN, RECORDED_AT
 from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
 
+_TYPES: dict[str, type] = {
+    **{"text": str, "moment": str, "names": list, "entities": list, "object": dict},
+    "vector": object,
+}
+"""Form of a field -> the type of its value in a line; a vector is checked where it is used."""
 TURN_FIELDS: dict[str, type] = {
-    "speaker": str,
-    "role": str,
     "text": str,
     "content": object,
     "name": str,
@@ -29,36 +33,16 @@ TURN_FIELDS: dict[str, type] = {
     "at": str,
     "id": str,
     "caption": str,
-    "metadata": dict,
-    "valid_until": str,
-    "document_id": str,
-    "context": str,
-    "network": str,
-    "tags": list,
-    "recorded_at": str,
-    "source": str,
-    "trust": str,
+    **{each.name: _TYPES[each.form] for each in FIELDS if each.of_turns},
 }
 MEMORY_FIELDS: dict[str, type] = {
     "text": str,
     "content": str,
-    "event_at": str,
-    "id": str,
-    "entities": list,
-    "metadata": dict,
-    "valid_until": str,
-    "document_id": str,
-    "context": str,
-    "network": str,
-    "tags": list,
-    "recorded_at": str,
-    "source": str,
-    "trust": str,
-    "embedding": object,
+    **{each.name: _TYPES[each.form] for each in (*GIVEN, RECORDED_AT)},
 }
 _STAMP = ("source", "trust")
-_SHARED_BY_TURNS = ("document_id", "context", "network", "tags", "recorded_at", *_STAMP)
-_TIMES = ("at", "event_at", "valid_until", "recorded_at")
+_SHARED_BY_TURNS = tuple(each.name for each in FIELDS if each.shared)
+_TIMES = ("at", *(each.name for each in FIELDS if each.form == "moment"))
 _KINDS: dict[type, str] = {str: "a string", list: "a list of strings", dict: "an object"}
 
 
@@ -136,25 +120,16 @@ def to_object(memory: Memory, embedding: Sequence[float] | None = None) -> dict[
     A memory with a speaker becomes a turn. Its entities were found by rules, which will find them
     again. embedding: the vector that a caller gave.
     """
-    fields: dict[str, Any] = {"id": memory.id, "text": memory.text}
-    at = memory.event_at.isoformat()
+    fields = {"text": memory.text, **memory.to_dict()}
     if memory.speaker is None:
-        fields |= {"event_at": at, "entities": list(memory.entities)}
+        kept = (*(each.name for each in GIVEN), "recorded_at")
     else:
-        said = memory.text.removeprefix(f"{memory.speaker}: ")
-        fields |= {"speaker": memory.speaker, "role": memory.role, "text": said, "at": at}
-    fields |= {
-        "recorded_at": memory.recorded_at.isoformat(),
-        "valid_until": memory.valid_until.isoformat() if memory.valid_until else None,
-        "network": memory.network,
-        "context": memory.context,
-        "document_id": memory.document_id,
-        "tags": list(memory.tags),
-        "metadata": dict(memory.metadata),
-        "source": memory.source,
-        "trust": memory.trust,
-        "embedding": None if embedding is None else list(embedding),
-    }
+        kept = ("id", *(each.name for each in FIELDS if each.of_turns), "at")
+        fields["text"] = memory.text.removeprefix(f"{memory.speaker}: ")
+        fields["at"] = fields["event_at"]
+    fields["embedding"] = None if embedding is None else list(embedding)
+    kept = ("text", *kept, "embedding")
+    fields = {name: fields[name] for name in kept}
     return {name: value for name, value in fields.items() if value not in (None, [], {})}
 
 

@@ -13,23 +13,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from recollex_engine.domain.fields import FIELDS
 from recollex_engine.errors import InputError
 
 _ROWS = 10_000
-_TIMES = ("event_at", "recorded_at", "valid_until")
-_LISTS = ("entities", "tags")
-_STRINGS = (
-    "id",
-    "text",
-    "speaker",
-    "role",
-    "network",
-    "context",
-    "document_id",
-    "source",
-    "trust",
-    "metadata",
-)
+_TIMES = tuple(field.name for field in FIELDS if field.form == "moment")
+_LISTS = tuple(field.name for field in FIELDS if field.form in ("names", "entities"))
+_STRINGS = ("text", *(field.name for field in FIELDS if field.form in ("text", "object")))
 
 
 def check_installed() -> None:

@@ -8,6 +8,7 @@ record. ``why``, the reason, goes with the content, but for that of the operatio
 A field that is in neither is content: an erasure of everything takes it.
 """
 
+from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.settings import REEMBED
 
 _FACT = (
@@ -35,11 +36,8 @@ _MEMORY = (
     "event",
     "network",
     "valid_until",
-    "document",
-    "context",
-    "speaker",
+    *(field.key for field in LABELS),
     "role",
-    "source",
     "trust",
     "tags",
     "metadata",

@@ -12,7 +12,7 @@ Properties of a memory (one item a memory, by ordinal)::
     valid_end int64      when it stopped being true, as the caller gave it; max int64: no end
     network uint8        world 0, agent 1, opinion 2
     role uint8           unknown 0, user 1, assistant 2, system 3, tool 4
-    document, context, speaker, source uint32   a label, or NONE
+    context, document, speaker, source uint32   a label, or NONE: `fields.LABELS` names them
     trust uint8          unknown 0, web 1, tool 2, assistant 3, user 4, see `trust`
     tokens uint32        of the whole text
     words uint32         words that are not stop words, of all its passages
@@ -69,6 +69,7 @@ from typing import Any
 import orjson
 
 from recollex_engine.domain import fact_schema
+from recollex_engine.domain.fields import LABELS
 
 NONE = 0xFFFFFFFF
 NETWORKS = ("world", "agent", "opinion")
@@ -141,13 +142,10 @@ MEMORY = {
     "valid_end": "<i8",
     "network": "|u1",
     "role": "|u1",
-    "document": "<u4",
-    "context": "<u4",
-    "speaker": "<u4",
-    "source": "<u4",
     "trust": "|u1",
     "tokens": "<u4",
     "words": "<u4",
+    **{field.key: "<u4" for field in LABELS},
 }
 LISTS = {
     "text": {"text": "|u1"},

@@ -11,6 +11,7 @@ from recollex_engine.domain.checks import (
     check_names,
     check_text,
 )
+from recollex_engine.domain.fields import TEXTS
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.domain.trust import Stamp, check_stamp
 from recollex_engine.errors import InputError
@@ -50,9 +51,11 @@ class Statement:
 
     def __post_init__(self) -> None:
         check_text(self.text, "text", MAX_TEXT)
-        for name in ("id", "context", "document", "speaker"):
-            if (value := getattr(self, name)) is not None:
-                check_text(value, "document_id" if name == "document" else name, MAX_NAME)
+        if self.id is not None:
+            check_text(self.id, "id", MAX_NAME)
+        for each in TEXTS:
+            if (value := getattr(self, each.key)) is not None:
+                check_text(value, each.name, MAX_NAME)
         for name in ("entities", "tags"):
             check_names(getattr(self, name), name)
         for name, kind in self.types:

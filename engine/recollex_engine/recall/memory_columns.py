@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.schema import NONE
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.explanation import Explanation, explanations
@@ -180,6 +181,14 @@ def _tag_names(view: View, labels: list[int]) -> Sequence[str]:
     return view.columns.tag_names(labels)
 
 
+def _scores(of: "MemoryColumns") -> list[Mapping[str, float]]:
+    return [each.scores or {} for each in of.explanations]
+
+
+def _parts(of: "MemoryColumns") -> list[Mapping[str, float]]:
+    return [each.parts or {} for each in of.explanations]
+
+
 def _collapsed(of: "MemoryColumns") -> list[Sequence[str]]:
     strings = of.view.columns.dictionary["ids"].strings
     ids = of.view.buffer("id")
@@ -195,14 +204,17 @@ def _repeated_at(of: "MemoryColumns") -> list[Sequence[int]]:
     ]
 
 
+_LABEL_BITS = {
+    "context": gathering.CONTEXT,
+    "document": gathering.DOCUMENT,
+    "speaker": gathering.SPEAKER,
+    "source": gathering.TRUST,
+}
 COLUMNS: Mapping[str, Column] = {
     "passage": Column(many=_passage, one=_one_passage, bit=gathering.SEVERAL),
     "passages": Column(many=_passages, bit=gathering.SEVERAL),
-    "context": label("context", bit=gathering.CONTEXT),
-    "document_id": label("document", bit=gathering.DOCUMENT),
-    "speaker": label("speaker", bit=gathering.SPEAKER),
+    **{field.name: label(field.key, bit=_LABEL_BITS.get(field.key, 0)) for field in LABELS},
     "role": number("role"),
-    "source": label("source", bit=gathering.TRUST),
     "trust": number("trust", bit=gathering.TRUST),
     "entities": _listed("mention_entity", "mention", gathering.MENTIONS, View.entity_names),
     "tags": _listed("label", "label", gathering.LABELS, _tag_names),
@@ -210,8 +222,8 @@ COLUMNS: Mapping[str, Column] = {
     "valid_until": number("valid_end", bit=gathering.VALID_END, none=OPEN_END),
     "closed": Column(many=_closed, one=_one_closed, bit=gathering.CLOSED),
     "replaces": Column(many=_replaces, one=replaced_by, bit=gathering.PREVIOUS),
-    "scores": Column(many=lambda of: [each.scores or {} for each in of.explanations], absent={}),
-    "parts": Column(many=lambda of: [each.parts or {} for each in of.explanations], absent={}),
+    "scores": Column(many=_scores, absent={}),
+    "parts": Column(many=_parts, absent={}),
     "collapsed": Column(many=_collapsed, absent=()),
     "repeated_at": Column(many=_repeated_at, absent=()),
 }

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS, NONE
@@ -13,7 +14,7 @@ from recollex_engine.state.view import View
 
 _NAMED = {"network": ("network", NETWORKS), "roles": ("role", ROLES), "trust": ("trust", LEVELS)}
 """Filter -> its column of small numbers, and their names; None for an unknown value."""
-_LABELLED = {"document_id": "document", "speakers": "speaker", "source": "source"}
+_LABELLED = {field.counts: field.key for field in LABELS if field.counts}
 """Filter -> its column of labels."""
 FIELDS = ("tags", *_LABELLED, *_NAMED)
 

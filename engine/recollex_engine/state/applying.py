@@ -12,6 +12,7 @@ import orjson
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.fact_schema import PARTED_FROM
+from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import (
     CLOSING,
@@ -37,6 +38,7 @@ from recollex_engine.storage.batch_interner import BatchInterner
 
 MOST_PASSAGES = 1 << 20
 """More than a text can have."""
+_LABELLED = tuple((field.key, f"{field.prefix}:") for field in LABELS)
 _OFFSETS = [(name, f"{name}_offset") for name in (*LISTS, "term")]
 _OF_MEMORY = (*MEMORY, *(f"{name}_offset" for name in LISTS))
 _OF_ROW = tuple(ROW)[1:]
@@ -152,17 +154,14 @@ class _Staged:
         self.text.append(text)
         at["text"] += len(text)
         labels = self.labels
-        document = NONE if (value := get("document")) is None else labels[f"d:{value}"]
-        context = NONE if (value := get("context")) is None else labels[f"c:{value}"]
-        speaker = NONE if (value := get("speaker")) is None else labels[f"s:{value}"]
+        labelled = [
+            NONE if (value := get(key)) is None else labels[prefix + value]
+            for key, prefix in _LABELLED
+        ]
         if (role := get("role")) is None:
-            role = role_of_speaker(value)
-        source = NONE
-        trust = 0
-        if (value := get("source")) is not None:
-            source = labels[f"w:{value}"]
-            level = get("trust")
-            trust = own_trust(value) if level is None else trust_number(level)
+            role = role_of_speaker(get("speaker"))
+        level = get("trust")
+        trust = own_trust(get("source")) if level is None else trust_number(level)
         if tags := get("tags"):
             self._label([labels[f"t:{tag}"] for tag in tags])
         if metadata := get("metadata"):
@@ -199,13 +198,10 @@ class _Staged:
                 get("valid_until", OPEN_END),
                 network,
                 role,
-                document,
-                context,
-                speaker,
-                source,
                 trust,
                 tokens,
                 words,
+                *labelled,
                 at["text"],
                 at["metadata"],
                 at["label"],
@@ -240,7 +236,7 @@ class _Staged:
         self.rows += rows
         self.first_rows.append(self.rows)
         items = {
-            **dict.fromkeys(("previous", "document", "context", "speaker", "source"), NONE),
+            **dict.fromkeys(("previous", *(key for key, _ in _LABELLED)), NONE),
             **{"id": key, "op": operation.op, "valid_end": OPEN_END},
             **{"said_at": said, "event_start": said, "event_end": said + 1},
         }

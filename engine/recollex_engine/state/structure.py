@@ -20,6 +20,7 @@ from recollex_engine.domain.fact_schema import (
     SURFACE_KINDS,
     TARGETS,
 )
+from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.literals import ENTITY, KINDS, MENTION, TEXT
 from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import ENDS, LISTS
@@ -31,10 +32,7 @@ from recollex_kernels.memories.structure import all_below, all_earlier, all_rise
 
 _LABELS = {
     "label": False,
-    "document": True,
-    "context": True,
-    "speaker": True,
-    "source": True,
+    **{field.key: True for field in LABELS},
     "entity_name": False,
     "vocabulary": False,
     "op_kind": True,

@@ -17,6 +17,7 @@ import orjson
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.act import RETAIN, Act
+from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.random_ids import id_of
 from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import (
@@ -158,15 +159,13 @@ class Draft:
             payload["network"] = statement.network
         if statement.valid_until is not None:
             payload["valid_until"] = statement.valid_until
-        for name in ("document", "context", "speaker"):
-            if (value := getattr(statement, name)) is not None:
-                payload[name] = value
+        for field in LABELS:
+            if (value := getattr(statement, field.key)) is not None:
+                payload[field.key] = value
         if statement.role != role_of_speaker(statement.speaker):  # as `apply` reads a record
             payload["role"] = statement.role
-        if statement.source is not None:
-            payload["source"] = statement.source
-            if statement.trust != own_trust(statement.source):
-                payload["trust"] = LEVELS[statement.trust]
+        if statement.trust != own_trust(statement.source):
+            payload["trust"] = LEVELS[statement.trust]
         for name in ("tags", "metadata"):
             if value := getattr(statement, name):
                 payload[name] = value
@@ -384,11 +383,11 @@ def is_same(columns: Columns, memory: int, statement: Statement) -> bool:
         and int(columns.array("network")[memory]) == statement.network
         and int(columns.array("valid_end")[memory])
         == (OPEN_END if statement.valid_until is None else statement.valid_until)
-        and columns.label_in("document", memory) == statement.document
-        and columns.label_in("context", memory) == statement.context
-        and columns.label_in("speaker", memory) == statement.speaker
+        and all(
+            columns.label_in(field.key, memory) == getattr(statement, field.key) for field in LABELS
+        )
         and int(columns.array("role")[memory]) == statement.role
-        and columns.stamp(memory) == statement.stamp
+        and int(columns.array("trust")[memory]) == statement.trust
         and columns.tags(memory) == list(statement.tags)
         and columns.metadata(memory) == orjson.loads(orjson.dumps(statement.metadata))
     )

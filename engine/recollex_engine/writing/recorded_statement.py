@@ -1,6 +1,9 @@
 """Which statement would record a memory again?"""
 
+from typing import Any
+
 from recollex_engine.clock import OPEN_END
+from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.statement import Statement
 from recollex_engine.state.columns import Columns
 from recollex_engine.text.names import find_names
@@ -9,22 +12,19 @@ from recollex_engine.text.names import find_names
 def recorded_statement(columns: Columns, memory: int, id: str) -> Statement:
     """Return the statement that would record a memory again."""
     valid_end = int(columns.array("valid_end")[memory])
-    source, trust = columns.stamp(memory)
+    labels: dict[str, Any] = {field.key: columns.label_in(field.key, memory) for field in LABELS}
     return Statement(
         columns.text(memory),
         said_at=int(columns.array("said_at")[memory]),
         id=id,
         network=int(columns.array("network")[memory]),
-        context=columns.label_in("context", memory),
-        document=columns.label_in("document", memory),
-        speaker=columns.label_in("speaker", memory),
         entities=_given_entities(columns, memory),
         tags=tuple(columns.tags(memory)),
         metadata=columns.metadata(memory),
         valid_until=None if valid_end == OPEN_END else valid_end,
         role=int(columns.array("role")[memory]),
-        source=source,
-        trust=trust,
+        trust=int(columns.array("trust")[memory]),
+        **labels,
     )
 
 

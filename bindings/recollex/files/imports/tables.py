@@ -17,6 +17,7 @@ from uuid import NAMESPACE_URL, uuid5
 from recollex.api.foreign_files import parse_json
 from recollex.files.imports.reading import Object, Reading
 from recollex.files.jsonl import MEMORY_FIELDS, TURN_FIELDS
+from recollex_engine.domain.fields import FIELDS
 from recollex_engine.errors import InputError
 
 NAMES = {
@@ -27,7 +28,8 @@ NAMES = {
 }
 """Other names of a column -> the field that it is, if no column has the field's own name."""
 _FIELDS = MEMORY_FIELDS.keys() | TURN_FIELDS.keys()
-_LISTS = ("tags", "entities")
+_LISTS = tuple(field.name for field in FIELDS if field.form in ("names", "entities"))
+_TIMES = ("at", *(field.name for field in FIELDS if field.form == "moment"))
 
 
 def fields_of(columns: Iterable[str]) -> dict[str, str]:
@@ -69,7 +71,7 @@ def read_rows(
         more = {name: _plain(value) for name, value in values.items() if name not in fields}
         each["metadata"] = _object(each.get("metadata"), reading) | more
         each |= {name: _listed(each[name]) for name in _LISTS if name in each}
-        for name in ("at", "valid_until", "recorded_at"):
+        for name in _TIMES:
             if name in each:
                 each[name] = reading.time(_number(_plain(each[name])))
         each["text"] = str(each.get("text", ""))

@@ -1,5 +1,6 @@
 """The endpoints that store memories: Memora's batch (its 6.1), one memory, and a list."""
 
+from collections.abc import Callable
 from typing import Any
 
 from recollex.remote.http import responses
@@ -21,14 +22,14 @@ from recollex.remote.http.schema import (
     text,
 )
 from recollex_engine.domain.checks import MAX_NAMES
+from recollex_engine.domain.fields import GIVEN
 from recollex_engine.domain.statement import MAX_BATCH
 from recollex_engine.errors import InputError
 from recollex_engine.text.entity_types import ENTITY_TYPES
 
-_NAMES = listed(text())
 _ENTITIES: Schema = {
     "anyOf": [
-        _NAMES,
+        listed(text()),
         {
             "type": "object",
             "additionalProperties": {"type": "string", "enum": list(ENTITY_TYPES)},
@@ -38,41 +39,26 @@ _ENTITIES: Schema = {
     "description": "Names of entities; or an object of names and what they are.",
 }
 
+_FORMS: dict[str, Callable[[str], Schema]] = {
+    "text": lambda about: text(about=about),
+    "moment": moment,
+    "names": lambda about: listed(text(), about),
+    "object": lambda about: METADATA,
+    "entities": lambda about: _ENTITIES,
+    "vector": lambda about: VECTOR,
+}
+_OWN = {"network": NETWORK, "source": SOURCE, "trust": TRUST, "id": ID}
+_FIELDS = {each.name: _OWN.get(each.name) or _FORMS[each.form](each.help) for each in GIVEN}
+RETAIN = members({"text": TEXT, **_FIELDS}, ("text",), "One memory.")
+_IN_ITEMS = {"text": "content", "event_at": "event_date", "network": "fact_type"}
+"""Argument -> Memora's name of it."""
 ITEM = members(
     {
-        "content": TEXT,
-        "context": text(about="Where it was said."),
-        "event_date": moment("When it happened; now, if not given."),
-        "fact_type": NETWORK,
-        "id": ID,
-        "entities": _ENTITIES,
-        "tags": _NAMES,
-        "metadata": METADATA,
-        "valid_until": moment("When it ceases to be so."),
-        "source": SOURCE,
-        "trust": TRUST,
-        "embedding": VECTOR,
+        _IN_ITEMS.get(name, name): schema
+        for name, schema in RETAIN["properties"].items()
+        if name != "document_id"
     },
     ("content",),
-    "One memory.",
-)
-RETAIN = members(
-    {
-        "text": TEXT,
-        "event_at": moment("When it happened; now, if not given."),
-        "context": text(about="Where it was said."),
-        "network": NETWORK,
-        "document_id": text(about="The document that it comes from."),
-        "id": ID,
-        "entities": _ENTITIES,
-        "tags": _NAMES,
-        "metadata": METADATA,
-        "valid_until": moment("When it ceases to be so."),
-        "source": SOURCE,
-        "trust": TRUST,
-        "embedding": VECTOR,
-    },
-    ("text",),
     "One memory.",
 )
 RETAINED: Schema = {
@@ -87,20 +73,6 @@ BATCH = members(
     },
     ("agent_id", "items"),
 )
-_ITEM_ARGUMENTS = {
-    "content": "texts",
-    "context": "context",
-    "event_date": "event_at",
-    "fact_type": "network",
-    "id": "id",
-    "entities": "entities",
-    "tags": "tags",
-    "metadata": "metadata",
-    "valid_until": "valid_until",
-    "source": "source",
-    "trust": "trust",
-    "embedding": "embedding",
-}
 _ABSENT = {"network": "world", "entities": (), "tags": (), "metadata": {}}
 
 
@@ -108,9 +80,10 @@ async def store(backend: Backend, request: CheckedRequest) -> Any:
     """Retain a batch."""
     items = request.body["items"]
     arguments: dict[str, Any] = {
-        name: [item.get(key, _ABSENT.get(name)) for item in items]
-        for key, name in _ITEM_ARGUMENTS.items()
+        name: [item.get(_IN_ITEMS.get(name, name), _ABSENT.get(name)) for item in items]
+        for name in RETAIN["properties"]
     }
+    arguments["texts"] = arguments.pop("text")
     arguments["document_id"] = request.body.get("document_id")
     _check_vectors(arguments)
     return await backend.call("retain_many", request.agent, arguments, _ids)
