@@ -71,7 +71,7 @@ from recollex.remote.http.responses import MEMORY
 from recollex.remote.http.retaining import RETAIN
 from recollex.remote.wire.received import ReceivedRecall
 from recollex.remote.wire import codec
-from recollex_engine.domain.record_fields import CONTENT
+from recollex_engine.domain.records import FIELDS
 
 VECTOR = [1.0] * 8
 folder = tempfile.mkdtemp()
@@ -103,7 +103,7 @@ OF_STORED = """
     (line,) = jsonl.read([jsonl.write(agent.get("m"))], None)
     assert line.fields["mood"] == "glad"
     assert "mood" in MEMORY["properties"] and "mood" in RETAIN["properties"]
-    assert "mood" in CONTENT["retain"]
+    assert FIELDS["retain"]["mood"].fate == "goes"
     agent.checkpoint()
     agent.erase("m", by="ann", why="private")
     assert "glad" not in agent.value_counts("mood")

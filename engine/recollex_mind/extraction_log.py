@@ -7,7 +7,7 @@ and what it does not name is still to be done. A memory that was amended counts 
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.cut import AgentOrCut
+from recollex_engine.domain.records import Extract
 from recollex_engine.domain.schema import ENDS, EXTRACT, NONE
 from recollex_engine.log.reader import Operation
 from recollex_engine.state.columns import Columns
@@ -50,7 +51,8 @@ class Extracted:
         return self.prompt.rpartition("-")[0]
 
 
-def _read(operation: Operation, said: dict[str, Any]) -> Extracted:
+def _read(operation: Operation, payload: dict[str, Any]) -> Extracted:
+    said = cast(Extract, payload)
     return Extracted(
         operation.op,
         operation.recorded_at,

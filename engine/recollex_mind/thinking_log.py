@@ -7,9 +7,10 @@ log has both or neither, and a thought without a `form` that succeeded is still 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from recollex_engine.agents.cut import AgentOrCut
+from recollex_engine.domain.records import Form, Think
 from recollex_engine.domain.schema import FORM, HOLE, THINK
 from recollex_engine.log.reader import LogFollower, Operation
 from recollex_engine.log.seeking import position_before_op
@@ -56,10 +57,12 @@ class ThoughtJob:
     done: Formed | None = None
 
 
-def _read(operation: Operation, said: dict[str, Any]) -> Thinking | Formed:
+def _read(operation: Operation, payload: dict[str, Any]) -> Thinking | Formed:
     if operation.kind == THINK:
-        shown = tuple(said["shown"])
-        return Thinking(operation.op, operation.recorded_at, said["thought"], shown)
+        thought = cast(Think, payload)
+        shown = tuple(thought["shown"])
+        return Thinking(operation.op, operation.recorded_at, thought["thought"], shown)
+    said = cast(Form, payload)
     return Formed(
         operation.op,
         operation.recorded_at,

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import orjson
 import pytest
@@ -20,8 +20,9 @@ import recollex.encryption
 from recollex import Mention, Retention, Source, Text
 from recollex.errors import StoreFullError
 from recollex_engine.agents.logbook import KINDS
-from recollex_engine.domain.record_fields import CONTENT, STAYS
+from recollex_engine.domain.records import FIELDS, RECORDS, STAYS
 from recollex_engine.domain.schema import RETAINING
+from recollex_engine.domain.settings import REEMBED
 from recollex_engine.log.reader import LogFollower
 from tests.bindings.extraction_script import fact, facts, related, shown_turns, turn
 from tests.bindings.word_vectors import WordVectors
@@ -32,12 +33,29 @@ from tests.scripted_llm import Step, scripted
 if find_spec("openai") is None or find_spec("pydantic") is None:
     pytest.skip("needs the extra: recollex[llm]", allow_module_level=True)
 
-WORDS = ["zqcanary"]
+WORDS = ["zqcanar"]
+"""What the canary and its stem ("zqcanari") begin with."""
 BY = {"by": "ben", "why": "She asked for it."}
 DAY = datetime(2024, 5, 4, tzinfo=UTC)
-WITHOUT_WORDS = {"form", "surface"}
-"""A `form` has ids of the engine's; records of surfaces alone are in `test_surface_storage`."""
-NUMBERED = {"words", "names"}
+WITHOUT_WORDS = {
+    *((kind, "typed") for kind in RECORDS),  # of the engine's types
+    *((kind, "pieces") for kind in RETAINING),  # numbers
+    *((kind, "trust") for kind in RETAINING),
+    *((kind, "why") for kind in ("replace", "extract", "think", "form", REEMBED)),  # nobody gives
+    *(("think", name) for name in ("thought", "prompt", "model")),  # names of the engine's
+    *(("form", name) for name in ("thought", "prompt", "model", "failed")),
+    *(("surface", name) for name in FIELDS["surface"]),  # see `test_surface_storage`
+    *((kind, "zone") for kind in ("upsert_edge", "retro_correct")),  # of a list of zones
+    *((kind, "status") for kind in ("upsert_event", "upsert_episode")),  # of a list
+    ("upsert_episode", "names"),  # an episode names nobody
+    ("link", "relation"),  # of a list
+    ("merge_entity", "names"),  # only known names
+    ("correct", "called"),  # a correction calls entities by their first names
+}
+"""Fields of texts in which the caller's words do not stand, by kind."""
+NUMBERED = {
+    name for fields in FIELDS.values() for name, said in fields.items() if said.fate == "shared"
+}
 """What a stub keeps for its number alone: words and names that others use, and placeholders."""
 
 
@@ -120,6 +138,46 @@ def of_memories(agent: recollex.Agent) -> None:
     agent.events.link("e1", "causes", "e2", qualifier="Zqcanary")
     agent.events.add_episode("The Zqcanary year", ["e1", "e2"], id="p1")
     agent.events.consolidate(age=timedelta(0), threshold=1.0)
+    in_each_field(agent)
+
+
+def in_each_field(agent: recollex.Agent) -> None:
+    """Write the canary into the fields that the doors above leave without it."""
+    with agent.transaction(by="ben", why="Zqcanary told it") as tx:
+        tx.retain(
+            "The Zqcanarian lamp is old.",
+            id="zqcanary-2",
+            source="zqcanary.org",
+            entities=["Zqcanary Hall", "zqcanary hall"],
+            document_id="zqcanary-doc",
+        )
+        fact = tx.facts.add(
+            "Zqcanary Person",
+            "zqcanary_of",
+            "Zqcanary Hall",
+            id="zqcanary-f2",
+            evidence="zqcanary-2",
+            uncertainty="zqcanary",
+            mentions=[Mention("zqcanary-doc", (0, 4), "Zqcanary")],
+        )
+        tx.events.add(
+            "Zqcanary came.", id="zqcanary-e", facts=[fact], participants=["Zqcanary Guest"]
+        )
+        tx.events.add_episode("The Zqcanary day", ["zqcanary-e"], id="zqcanary-p")
+        tx.events.link("zqcanary-e", "has_participant", "Zqcanary Host", qualifier="zqcanary")
+    agent.amend("zqcanary-2", metadata={"zqcanary": 1})
+    agent.correct(
+        "zqcanary-2",
+        "The Zqcanarish lamp is new.",
+        context="Zqcanary",
+        tags=["zqcanary"],
+        why="Zqcanary",
+    )
+    with agent.transaction(by="ben", why="Zqcanary") as tx:
+        tx.facts.correct("zqcanary-f2", object="Zqcanary Tower", evidence="zqcanary-2")
+    agent.facts.archive("zqcanary-f2", why="Zqcanary")
+    (turn_id,) = agent.retain_dialogue([turn("I sing.", 0, "Zqcanary")], document_id="zqcanary-d3")
+    agent.correct(str(turn_id), "I sang.", why="Zqcanary")
 
 
 def of_the_caller(agent: recollex.Agent) -> None:
@@ -135,6 +193,10 @@ def of_the_caller(agent: recollex.Agent) -> None:
     agent.facts.merge("Zqcanary Two", "Zqcanary", why="Zqcanary is one")
     agent.facts.split("Zqcanary Two", why="Zqcanary is two")
     agent.events.consolidate()
+    agent.think("Is Zqcanary good?", min_confidence=0)
+    agent.facts.add_entity("Zqcanary Person", types=["zqcanary"], by="ben", why="Zqcanary")
+    agent.facts.add_entity("Zqcanary Three", aliases=["Zqcanary Four"])
+    agent.facts.split("Zqcanary Three", name="Zqcanary Four", why="Zqcanary is two")
     agent.set_retention([Retention(age=timedelta(days=9999))], by="ben", why="Zqcanary")
 
 
@@ -154,6 +216,17 @@ def payloads(agent: recollex.Agent) -> list[tuple[str, dict[str, Any]]]:
 
 def has_canary(value: object) -> bool:
     return WORDS[0] in orjson.dumps(value).decode().lower()
+
+
+def wanted() -> set[tuple[str, str]]:
+    """Return the kind and name of each field that holds texts and goes when they are erased."""
+    found = set()
+    for kind, fields in FIELDS.items():
+        hints = get_type_hints(RECORDS[kind])
+        for name, said in fields.items():
+            if said.fate != "stays" and "str" in str(hints.get(name, str)):
+                found.add((kind, name))
+    return found - WITHOUT_WORDS
 
 
 @pytest.fixture(scope="module")
@@ -178,16 +251,22 @@ def copied(told: Path, tmp_path: Path) -> Callable[[str], Path]:
 
 
 def test_the_table_names_every_kind_and_every_field(copied: Callable[[str], Path]) -> None:
-    assert set(CONTENT) == set(STAYS) == {*KINDS, "restore"} - {"amend"}
+    assert set(FIELDS) == {*KINDS, "restore"} - {"amend"}
     with opened(copied("all")) as agent:
-        agent.erase("m3", **BY)
+        agent.retain("Nothing is here.", id="plain")
+        agent.erase("plain", **BY)
         said = payloads(agent)
         for kind, payload in said:
-            unknown = payload.keys() - CONTENT[kind] - STAYS[kind] - NUMBERED
+            unknown = payload.keys() - FIELDS[kind].keys()
             assert not unknown, f"{kind} has {unknown}: whose content is that?"
-        written = {kind for kind, payload in said if has_canary(payload)}
-        wanted = {kind for kind, fields in CONTENT.items() if fields - {"memories", "why"}}
-        assert wanted <= written | WITHOUT_WORDS, "the canary is not in each kind of record"
+        written = {
+            (kind, name)
+            for kind, payload in said
+            for name, value in payload.items()
+            if has_canary(value)
+        }
+        missing = wanted() - written
+        assert not missing, f"the canary is not in {sorted(missing)}"
         agent.erase(everything=True, **BY)
         for kind, payload in payloads(agent):
             left = payload.keys() - STAYS[kind] - NUMBERED

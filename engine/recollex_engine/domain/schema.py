@@ -64,7 +64,7 @@ Facts, events and entities have columns of their own: see `fact_schema`.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -93,9 +93,9 @@ ENDS = {
 }
 """The end of a memory, by the kind of operation that closed it."""
 
-AMENDS = "amends"
+AMENDS: Final = "amends"
 """In the payload of a correction: the text stays. Versions before it read a plain correction."""
-CALLED = "called"
+CALLED: Final = "called"
 """In the record of a memory: (name, entity) of the names that the caller gave and that joined the
 entity before. Its text need not have them, and its columns hold only the entities."""
 ERASE = "erase"
@@ -121,7 +121,7 @@ MADE_BY = "made_by"
 SHOWN = "shown"
 """Names in the metadata of an opinion: the id of the one before it; what formed it, and in that, if
 it names no evidence, the ids of the memories that a model was shown."""
-HOLE = "hole"
+HOLE: Final = "hole"
 """A key of a stub: the memory, fact or event of the record was erased. Its number stays.
 The value is the number of passages for a memory, else true."""
 PLACEHOLDER = "\x1a"

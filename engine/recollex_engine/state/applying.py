@@ -4,13 +4,14 @@ The writer's own transactions, those that a reader follows, and those of a rebui
 `apply`, so all three produce the same bytes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import orjson
 
 from recollex_engine.clock import OPEN_END
+from recollex_engine.domain import records
 from recollex_engine.domain.fact_schema import PARTED_FROM
 from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.roles import role_of_speaker
@@ -99,7 +100,7 @@ class _Staged:
 
     def add(self, operation: Operation) -> None:
         """Gather the items of one operation."""
-        payload = operation.payload
+        payload: Any = operation.payload  # of the class of its kind in `records.RECORDS`
         kind = operation.kind
         by = why = NONE
         labels = self.labels
@@ -132,13 +133,12 @@ class _Staged:
         kinds = labels[f"k:{kind}"]
         self.op.append((at, self.memories, self.rows, self.length, kinds, by, why))
 
-    def _retain(self, op: int, payload: dict[str, Any]) -> None:
+    def _retain(self, op: int, payload: records.Retain) -> None:
         columns = self.columns
         at = self.at
-        get = payload.get
         memory = self.memories
         self.memories += 1
-        previous = get("previous", NONE)
+        previous = payload.get("previous", NONE)
         if previous == NONE:
             key = self.known_ids + len(self.ids)
             self.ids.append(payload["id"])
@@ -146,36 +146,37 @@ class _Staged:
             key = self.memory[previous - self.first_memory][0]
         else:
             key = int(columns.array("id")[previous])
-        if (replaces := get("replaces")) is not None:
+        if (replaces := payload.get("replaces")) is not None:
             self.closed.append((replaces, op))
         said = payload["said"]
-        start, end = get("event") or (said, said + 1)
+        start, end = payload.get("event") or (said, said + 1)
         text = payload["text"].encode()
         self.text.append(text)
         at["text"] += len(text)
         labels = self.labels
+        told: Mapping[str, Any] = payload
         labelled = [
-            NONE if (value := get(key)) is None else labels[prefix + value]
+            NONE if (value := told.get(key)) is None else labels[prefix + value]
             for key, prefix in _LABELLED
         ]
-        if (role := get("role")) is None:
-            role = role_of_speaker(get("speaker"))
-        level = get("trust")
-        trust = own_trust(get("source")) if level is None else trust_number(level)
-        if tags := get("tags"):
+        if (role := payload.get("role")) is None:
+            role = role_of_speaker(told.get("speaker"))
+        level = payload.get("trust")
+        trust = own_trust(told.get("source")) if level is None else trust_number(level)
+        if tags := payload.get("tags"):
             self._label([labels[f"t:{tag}"] for tag in tags])
-        if metadata := get("metadata"):
+        if metadata := payload.get("metadata"):
             raw = orjson.dumps(metadata)
             self.metadata.append(raw)
             at["metadata"] += len(raw)
             self._label([labels[metadata_label(name, value)] for name, value in metadata.items()])
-        if names := get("names"):
+        if names := payload.get("names"):
             self._name(names, op)
-        if entities := get("entities"):
+        if entities := payload.get("entities"):
             self.flat["mention"] += entities
             self.flat["mention_of"] += [memory] * len(entities)
             at["mention"] += len(entities)
-        if links := get("links"):
+        if links := payload.get("links"):
             self.flat["link"] += [target for target, _ in links]
             self.flat["weight"] += [weight for _, weight in links]
             self.flat["link_of"] += [memory] * len(links)
@@ -183,7 +184,7 @@ class _Staged:
         before = self.length
         self._passages(memory, payload)
         words = self.length - before
-        network = get("network", 0)
+        network = payload.get("network", 0)
         tokens = payload["tokens"][0]
         self.memory.append(
             (
@@ -195,7 +196,7 @@ class _Staged:
                 said,
                 start,
                 end,
-                get("valid_until", OPEN_END),
+                payload.get("valid_until", OPEN_END),
                 network,
                 role,
                 trust,
@@ -261,7 +262,7 @@ class _Staged:
     def _part_names(self, names: list[tuple[str, str, int]], op: int) -> None:
         self.parted += [(self.folded[folded], entity, op) for _, folded, entity in names]
 
-    def _passages(self, memory: int, payload: dict[str, Any]) -> None:
+    def _passages(self, memory: int, payload: records.Retain) -> None:
         at = self.at
         if words := payload.get("words"):
             self.words += words

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from numpy.typing import NDArray
 
+from recollex_engine.domain.records import Erase, Reembed, Restore, Retain
 from recollex_engine.domain.schema import ERASE, RETAINING
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
@@ -103,18 +104,20 @@ class VectorBatches:
         payload = operation.payload
         if payload is None:
             return
-        if operation.kind in RETAINING and (said := payload.get("vectors")):
+        if operation.kind in RETAINING and (said := cast(Retain, payload).get("vectors")):
             self.in_force.append(_batch(self.rows, self.rows + said["rows"], said["sha256"]))
             self.rows += said["rows"]
         elif operation.kind == "restore":
-            self._replace([_batch(payload["first"], payload["end"], payload["sha256"])])
+            restored = cast(Restore, payload)
+            self._replace([_batch(restored["first"], restored["end"], restored["sha256"])])
         elif operation.kind == ERASE:
-            self._replace([_batch(*batch) for batch in payload["vectors"]])
+            self._replace([_batch(*batch) for batch in cast(Erase, payload)["vectors"]])
         elif operation.kind == REEMBED:
-            ends = [end for end, _ in payload["batches"]]
+            batches = cast(Reembed, payload)["batches"]
+            firsts = [0, *(end for end, _ in batches)]
             self.in_force = [
                 _batch(first, end, sha256)
-                for first, (end, sha256) in zip([0, *ends], payload["batches"], strict=False)
+                for first, (end, sha256) in zip(firsts, batches, strict=False)
             ]
 
     def read(

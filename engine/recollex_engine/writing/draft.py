@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.act import RETAIN, Act
 from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.random_ids import id_of
+from recollex_engine.domain.records import Retain
 from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import (
     AMENDS,
@@ -61,7 +62,7 @@ class Draft:
         self.replica = replica
         self.columns: Columns = replica.columns
         self.lexicon = lexicon
-        self.operations: list[tuple[str, dict[str, Any]]] = []
+        self.operations: list[tuple[str, Any]] = []
         self.ids: list[str] = []
         self.random: bytes = b""
         self.kept: list[int] = []  # passages that are recorded, among all passages of the call
@@ -118,7 +119,7 @@ class Draft:
         self.memories += 1
         self.kept.extend(passages)
         self.memory_of_row.extend([memory] * len(passages))
-        payload = self._payload(id, prepared)
+        payload: Any = self._payload(id, prepared)
         if previous is not None:
             payload["previous"] = previous
         if replaces is not None:
@@ -150,25 +151,33 @@ class Draft:
         open_one = self.columns.newest(id, self.columns.memories, self.columns.op)
         return self.columns.newest_of(key), open_one
 
-    def _payload(self, id: str, prepared: Prepared) -> dict[str, Any]:
+    def _payload(self, id: str, prepared: Prepared) -> Retain:
         statement = prepared.statement
-        payload: dict[str, Any] = {"id": id, "text": statement.text, "said": prepared.said_at}
+        payload: Retain = {
+            "id": id,
+            "text": statement.text,
+            "said": prepared.said_at,
+            "terms": [],  # see `_number_words`
+            "tokens": [],  # see `count_tokens`
+        }
         if prepared.event is not None:
             payload["event"] = prepared.event
         if statement.network:
             payload["network"] = statement.network
         if statement.valid_until is not None:
             payload["valid_until"] = statement.valid_until
+        told = cast(dict[str, Any], payload)  # a label's key is known at run time
         for field in LABELS:
             if (value := getattr(statement, field.key)) is not None:
-                payload[field.key] = value
+                told[field.key] = value
         if statement.role != role_of_speaker(statement.speaker):  # as `apply` reads a record
             payload["role"] = statement.role
         if statement.trust != own_trust(statement.source):
-            payload["trust"] = LEVELS[statement.trust]
-        for name in ("tags", "metadata"):
-            if value := getattr(statement, name):
-                payload[name] = value
+            payload["trust"] = str(LEVELS[statement.trust])
+        if statement.tags:
+            payload["tags"] = statement.tags
+        if statement.metadata:
+            payload["metadata"] = statement.metadata
         self._resolve_names(prepared, payload)
         self._number_words(prepared, payload)
         if len(prepared.passages) > 1:
@@ -186,7 +195,7 @@ class Draft:
             return self.operations
         return [(VOCABULARY, {"name": name}), *self.operations]
 
-    def _resolve_names(self, prepared: Prepared, payload: dict[str, Any]) -> None:
+    def _resolve_names(self, prepared: Prepared, payload: Retain) -> None:
         table = self.lexicon.names(self.columns)
         entities: list[int] = []
         named: list[tuple[str, str, int]] = []
@@ -313,13 +322,11 @@ class Draft:
         columns = self.columns
         return int(columns.mentions.head.item(entity)) if entity < columns.entities else NONE
 
-    def _number_words(self, prepared: Prepared, payload: dict[str, Any]) -> None:
+    def _number_words(self, prepared: Prepared, payload: Retain) -> None:
         number = self.lexicon.numbers.get
         new: list[str] = []
         found: dict[str | None, int] = {}  # of the words that the lexicon lacks: some come often
-        payload["terms"] = numbered = [
-            list(map(number, sequence)) for sequence in prepared.sequences
-        ]
+        numbered = [list(map(number, sequence)) for sequence in prepared.sequences]
         for terms, sequence in zip(numbered, prepared.sequences, strict=True):
             if None in terms:
                 for place, word in enumerate(sequence):
@@ -327,6 +334,7 @@ class Draft:
                         if word not in found:
                             found[word] = self._number(word, new)
                         terms[place] = found[word]
+        payload["terms"] = cast(list[list[int]], numbered)  # each has its number now
         if new:
             payload["words"] = new
 
@@ -352,7 +360,7 @@ class Draft:
                 payload["tokens"] = prepared.tokens
 
     @property
-    def retained(self) -> list[dict[str, Any]]:
+    def retained(self) -> list[Retain]:
         """The payloads of the memories that are recorded."""
         return [payload for kind, payload in self.operations if kind in RETAINING]
 

@@ -5,7 +5,7 @@ count from them. A word stays if a memory that is not erased has it; a name stay
 fact, event or entity may use it. A fact or event is erased with its last source. The sources of a
 fact are its evidence and the documents of its mentions, those of an event its facts and mentions,
 those of an episode its events. If some sources stay, the others are removed from the record. An
-observation is erased with its first source. `domain.record_fields` says of each field of a record
+observation is erased with its first source. `domain.records` says of each field of a record
 whether it goes with what the record is about.
 
 What an erased memory caused goes with it, and what was before holds again: versions of facts (see
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from recollex_engine.domain.record_fields import STAYS
+from recollex_engine.domain.records import STAYS, Retain
 from recollex_engine.domain.schema import (
     CALLED,
     CLOSING,
@@ -134,7 +134,7 @@ class ErasurePlan:
         for operation in operations:
             self.batches.add(operation)
             kind = operation.kind
-            payload = operation.payload
+            payload: Any = operation.payload  # of the class of its kind in `records.RECORDS`
             if payload is None:
                 continue
             self._names.meet(payload.get("names", ()))
@@ -165,7 +165,7 @@ class ErasurePlan:
             return self.erasing.everything
         return not any(text in said for said in self._read.texts.get(document, ()))
 
-    def _read_memory(self, payload: Payload, numbers: Numbers) -> None:
+    def _read_memory(self, payload: Retain, numbers: Numbers) -> None:
         if self._gone_memory(numbers.memories):
             count = payload[HOLE] if HOLE in payload else len(payload["terms"])
             self._read.rows.append((numbers.rows, numbers.rows + count))
