@@ -191,8 +191,9 @@ export interface Event {
   by: string | null;
   why: string | null;
   version: number;
-  trust: string | null;
   evidence: FactList;
+  proof_count: number;
+  trust: string | null;
 }
 
 /** An edge to another event that the cut sees: its id, the relation, a qualifier. */
@@ -238,7 +239,7 @@ export interface Fact {
   why: string | null;
   closed_by: string | null;
   closed_why: string | null;
-  conflicts: string[];
+  conflicts: Conflict[];
 }
 
 export type FactList = { facts: Fact[]; entities: number[]; op: number };

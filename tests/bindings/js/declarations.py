@@ -20,6 +20,7 @@ from recollex.api.proxies import Method
 from recollex.remote.client import idempotency
 from recollex.remote.wire.error_codec import ERRORS
 from recollex.remote.wire.methods import METHODS
+from recollex.remote.wire.received import looked_up
 from recollex.remote.wire.records import ALL
 from recollex_engine.errors import RecollexError
 from recollex_engine.recall.memory import FIELDS
@@ -52,21 +53,6 @@ SPECIAL = {
         "}"
     ),
 }
-MORE = {
-    "Fact": {
-        "source": "Source | null",
-        "trust": "string | null",
-        "mentions": "Mention[]",
-        "uncertainty": "string | null",
-        "by": "string | null",
-        "why": "string | null",
-        "closed_by": "string | null",
-        "closed_why": "string | null",
-        "conflicts": "string[]",
-    },
-    "Event": {"trust": "string | null", "evidence": "FactList"},
-}
-"""Record -> the fields that it has besides those of its class; see PROTOCOL.md."""
 
 
 def camel(name: str) -> str:
@@ -213,7 +199,9 @@ def interface(name: str) -> str:
         for each in fields(kind)
         if each.init and each.name != "view"
     }
-    found |= MORE.get(name, {})
+    if name in ("Fact", "Event"):  # see PROTOCOL.md
+        for each in looked_up(kind):
+            found[each] = ts(get_type_hints(vars(kind)[each].fget)["return"], False)
     lines = "".join(f"  {each}: {what};\n" for each, what in found.items())
     generic = "<Item = unknown>" if getattr(kind, "__parameters__", ()) else ""
     return f"/** {first_line(kind)} */\nexport interface {name}{generic} {{\n{lines}}}\n"

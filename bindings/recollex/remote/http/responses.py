@@ -6,7 +6,9 @@ from types import MappingProxyType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from recollex.remote.http.schema import Schema
+from recollex.remote.wire.received import looked_up
 from recollex_engine.domain.question import KINDS
+from recollex_engine.facts.facts import Fact, Value
 from recollex_engine.recall.memory import FIELDS, Memory, Told
 from recollex_engine.recall.predecessor import Predecessor
 from recollex_engine.state.closure import Closure
@@ -69,6 +71,7 @@ _SCHEMAS: Mapping[object, Schema] = {
     datetime: _MOMENT,
     Closure: CLOSURE,
     Predecessor: PREDECESSOR,
+    Value: {"description": "An entity's name, or a literal."},
 }
 
 
@@ -76,10 +79,13 @@ def _schema_of(kind: Any) -> Schema:
     """Return the schema of what `to_dict` makes of values of a type."""
     if kind in _SCHEMAS:
         return _SCHEMAS[kind]
+    if isinstance(kind, type):
+        return _OBJECT
     origin = get_origin(kind)
     arguments = get_args(kind)
     if origin is tuple:
-        return items(_schema_of(arguments[0]))
+        each = [_schema_of(kind) for kind in arguments if kind is not Ellipsis]
+        return items(next((one for one in each if "anyOf" in one), each[0]))
     if origin is Mapping:
         return _OBJECT if arguments[1] is Any else _by_name(_schema_of(arguments[1]))
     (other,) = (each for each in arguments if each is not type(None))
@@ -123,17 +129,15 @@ JOINT_RECALL = record(
     token_counter=_TEXT,
     confidence=_or_null(_NUMBER),
 )
+_OF_CUT = ("version", "view")
+"""Attributes of a fact that no answer has."""
+_FACT = {
+    **get_type_hints(Fact),
+    **{name: get_type_hints(vars(Fact)[name].fget)["return"] for name in looked_up(Fact)},
+}
 FACT = record(
     "One version of a fact, as the cut sees it.",
-    id=_TEXT,
-    subject=_TEXT,
-    predicate=_TEXT,
-    object={"description": "An entity's name, or a literal."},
-    kind=_TEXT,
-    valid=items(_or_null(_MOMENT)),
-    recorded=items(_or_null(_MOMENT)),
-    evidence=items(_TEXT),
-    confidence=_NUMBER,
+    **{name: _schema_of(kind) for name, kind in _FACT.items() if name not in _OF_CUT},
 )
 CONTEXTS = record(
     "Gists and facts that a tool found, and as text for a language model in `prompt`.",

@@ -143,16 +143,6 @@ class ReceivedFact(Fact):
     __slots__ = ("_values",)
     _values: dict[str, Any]
 
-    source: property = property(lambda self: self._values["source"])
-    trust: property = property(lambda self: self._values.get("trust"))
-    mentions: property = property(lambda self: self._values["mentions"])
-    uncertainty: property = property(lambda self: self._values["uncertainty"])
-    by: property = property(lambda self: self._values["by"])
-    why: property = property(lambda self: self._values["why"])
-    closed_by: property = property(lambda self: self._values["closed_by"])
-    closed_why: property = property(lambda self: self._values["closed_why"])
-    conflicts: property = property(lambda self: self._values["conflicts"])
-
     def active_at(self, moment: datetime) -> bool:
         """Return whether the valid time holds ``moment``."""
         return _holds(self.valid, moment)
@@ -213,9 +203,6 @@ class ReceivedEvent(Event):
     __slots__ = ("_values",)
     _values: dict[str, Any]
 
-    evidence: property = property(lambda self: self._values["evidence"])
-    trust: property = property(lambda self: self._values.get("trust"))
-
     def active_fact_count(self, moment: datetime) -> int:
         """Return how many of its facts are valid at ``moment``."""
         return sum(fact.active_at(moment) for fact in self.evidence)
@@ -227,8 +214,22 @@ class ReceivedEvent(Event):
         return hash(_compared(self))
 
 
-for _received in (ReceivedFact, ReceivedEvent):
-    _received.__qualname__ = _received.__mro__[1].__qualname__  # for `repr`
+def looked_up(kind: type) -> tuple[str, ...]:
+    """Return the fields that a fact or event looks up in its store: the properties of its class."""
+    return tuple(name for name, each in vars(kind).items() if isinstance(each, property))
+
+
+def _received(name: str) -> property:
+    return property(lambda self: self._values[name])
+
+
+_FACT = tuple(field.name for field in fields(Fact) if field.name != "view")
+_EVENT = tuple(field.name for field in fields(Event) if field.name != "view")
+for _kind in (ReceivedFact, ReceivedEvent):
+    _base = _kind.__mro__[1]
+    _kind.__qualname__ = _base.__qualname__  # for `repr`
+    for _name in looked_up(_base):
+        setattr(_kind, _name, _received(_name))
 
 
 def _op(facts: FactList) -> int:
@@ -245,11 +246,6 @@ def _holds(valid: Sequence[datetime | None], moment: datetime) -> bool:
     return (start is None or to_micros(start, "start") <= at) and (
         end is None or at < to_micros(end, "end")
     )
-
-
-_FACT = tuple(field.name for field in fields(Fact) if field.name != "view")
-_LOOKED_UP = ("source", "trust", "mentions", "uncertainty", "by", "why", "closed_by", "closed_why")
-_EVENT = tuple(field.name for field in fields(Event) if field.name != "view")
 
 
 class _Recalls:
@@ -281,7 +277,7 @@ class _Facts:
     name = "Fact"
 
     def fields_of(self, value: Fact) -> dict[str, Any]:
-        return {name: getattr(value, name) for name in (*_FACT, *_LOOKED_UP, "conflicts")}
+        return {name: getattr(value, name) for name in (*_FACT, *looked_up(Fact))}
 
     def build(self, values: dict[str, Any]) -> Fact:
         for name in ("valid", "recorded", "evidence", "mentions", "conflicts"):
@@ -311,7 +307,7 @@ class _Events:
         }
 
     def fields_of(self, value: Event) -> dict[str, Any]:
-        return {name: getattr(value, name) for name in (*_EVENT, "trust", "evidence")}
+        return {name: getattr(value, name) for name in (*_EVENT, *looked_up(Event))}
 
     def build(self, values: dict[str, Any]) -> Event:
         for name, restore in self._restorers.items():
