@@ -84,7 +84,7 @@ class FilterContract:
         red = recollex.Filter(tags=["red"])
         with pytest.raises(errors.InputError, match="not both"):
             filled.count(filter=red, tags=["blue"])
-        with pytest.raises(errors.InputError, match="must be a recollex.Filter"):
+        with pytest.raises(errors.InputError, match=r"must be a recollex\.Filter"):
             filled.count(filter={"kind": "x"})
 
     def test_an_empty_question_lists_the_newest_of_a_filter(self, filled: Any) -> None:
