@@ -149,10 +149,8 @@ text='who said the Grand Canyon?')
             return list(map(self._lookup, _LATIN_WORD.findall(folded)))
         tokens: list[str | None] = []
         for word in _wide_word().findall(folded):
-            if not _IS_UNSPACED(word):
+            if len(word) == 1 or not _IS_UNSPACED(word):
                 tokens.append(self._lookup(word))
-            elif len(word) == 1:
-                tokens.append(word)
             else:
                 tokens.extend(map("".join, pairwise(word)))
         return tokens

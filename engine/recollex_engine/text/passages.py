@@ -7,6 +7,9 @@ passage than in a long text.
 
 import re
 
+import numpy as np
+import numpy.typing as npt
+
 SLACK = 1.3
 """A text, or a sentence, of up to this many times the wanted words is left whole."""
 
@@ -19,16 +22,25 @@ _UNSPACED = (
 )
 _WIDE_STOP = "[\u3002\uff01\uff1f\uff61]+[\u300d\u300f\u201d\uff09]*"
 _PIECE = re.compile(
-    rf"(?:({_WIDE_STOP}|[{_UNSPACED}]{{1,4}})|([^\s{_UNSPACED}\u3002\uff01\uff1f\uff61]"
-    rf"{{1,{_LONGEST_WORD}}}|\A))(\s*)"
+    rf"(?:{_WIDE_STOP}|[{_UNSPACED}]{{1,4}}|[^\s{_UNSPACED}\u3002\uff01\uff1f\uff61]"
+    rf"{{1,{_LONGEST_WORD}}}|\A)\s*"
 )
-_ENDING = frozenset(".!?\u2026\"')]\u201d\u2019\u00bb")
+_ENDING = np.frombuffer(".!?\u2026\"')]\u201d\u2019\u00bb".encode("utf-32-le"), np.uint32)
 """What a piece that ends a sentence ends with: few pieces do, and only they are searched."""
 _STOP = re.compile(r"[.!?\u2026][\"')\]\u201d\u2019\u00bb]*\Z").search
 _ABBREVIATION = re.compile(
     r"\W*(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|cf|No|approx|e\.g|i\.e|[A-Z](?:\.[A-Z])*)\.\Z"
 ).match
-_WIDE_STOPS = frozenset("\u3002\uff01\uff1f\uff61")
+_WIDE_STOPS = np.array([0x3002, 0xFF01, 0xFF1F, 0xFF61], np.uint32)
+
+
+def _edges(ranges: str) -> npt.NDArray[np.uint32]:
+    """Return the first code of each range of a character class, and the one after its last."""
+    codes = [ord(letter) for letter in ranges.replace("-", "")]
+    return np.array([code + place % 2 for place, code in enumerate(codes)], np.uint32)
+
+
+_UNSPACED_EDGES = _edges(_UNSPACED)
 
 
 def split(text: str, words: int = 100) -> list[tuple[int, int]]:
@@ -73,44 +85,63 @@ def split(text: str, words: int = 100) -> list[tuple[int, int]]:
 
 def _units(text: str, words: int) -> list[tuple[int, float]]:
     """Return (end, words) of each sentence, or of each part of a sentence that is too long."""
+    pieces = _PIECE.findall(text)
+    bare = list(map(str.rstrip, pieces))
+    whole = np.fromiter(map(len, pieces), np.int64, len(pieces))
+    length = np.fromiter(map(len, bare), np.int64, len(bare))
+    end = np.cumsum(whole)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    first = codes[end - whole]
+    last = codes[end - whole + np.maximum(length, 1) - 1]
+    spaced = whole > length
+    stops = np.isin(first, _WIDE_STOPS)
+    wide = stops | (np.searchsorted(_UNSPACED_EDGES, first, "right") % 2 == 1)
+    so_far = np.cumsum(np.where(wide | (length <= 1), length / 2, 1.0))
+
+    closes = stops.copy()
+    for place in np.flatnonzero(spaced & ~stops & np.isin(last, _ENDING)).tolist():
+        said = bare[place]
+        closes[place] = _STOP(said) is not None and _ABBREVIATION(said) is None
+    closes[np.searchsorted(end, np.flatnonzero(codes == ord("\n")), "right")] = True
+    closes[-1] = True
+
     units: list[tuple[int, float]] = []
-    sentence: list[tuple[int, float, bool]] = []  # end, words, whether a word ends here
-    size = 0.0
-    end = 0
-    for wide, narrow, space in _PIECE.findall(text):
-        piece = wide or narrow
-        end += len(piece) + len(space)
-        count = len(piece) / 2 if wide or len(piece) <= 1 else 1.0
-        size += count
-        sentence.append((end, count, wide != "" or bool(space)))
-        if (
-            "\n" in space
-            or (wide and wide[0] in _WIDE_STOPS)
-            or (space and piece[-1:] in _ENDING and _STOP(piece) and not _ABBREVIATION(piece))
-        ):
-            _close(sentence, size, words, units)
-            sentence = []
-            size = 0.0
-    if sentence:
-        _close(sentence, size, words, units)
+    closing = np.flatnonzero(closes)
+    sizes = np.diff(so_far[closing], prepend=0.0)
+    done = 0  # sentences
+    for long in np.flatnonzero(sizes > SLACK * words):
+        units += zip(end[closing[done:long]].tolist(), sizes[done:long].tolist(), strict=True)
+        begin = closing[long - 1] + 1 if long else 0
+        own = slice(begin, closing[long] + 1)
+        before = so_far[closing[long]] - sizes[long]
+        units += _parts(end[own], so_far[own] - before, (spaced | wide)[own], words)
+        done = long + 1
+    units += zip(end[closing[done:]].tolist(), sizes[done:].tolist(), strict=True)
     return units
 
 
-def _close(
-    sentence: list[tuple[int, float, bool]],
-    size: float,
+def _parts(
+    end: npt.NDArray[np.int64],
+    so_far: npt.NDArray[np.float64],
+    ends_word: npt.NDArray[np.bool_],
     words: int,
-    units: list[tuple[int, float]],
-) -> None:
-    """Append a sentence to `units`: whole, or in parts of about `words` words."""
-    if size <= SLACK * words:
-        units.append((sentence[-1][0], size))
-        return
+) -> list[tuple[int, float]]:
+    """Return (end, words) of parts of about ``words`` words of a sentence that is too long.
+
+    Of each piece of the sentence: where it ends, the words up to there, and whether a word ends.
+    """
+    size = float(so_far[-1])
     wanted = size / max(2, round(size / words))
-    held = 0.0
-    for end, count, ends_word in sentence[:-1]:
-        held += count
-        if held >= wanted and (ends_word or held >= 1.1 * wanted):
-            units.append((end, held))
-            held = 0.0
-    units.append((sentence[-1][0], held + sentence[-1][1]))
+    word_ends = np.append(np.flatnonzero(ends_word), len(end))
+    parts: list[tuple[int, float]] = []
+    held = 0.0  # words of the parts that are done
+    while True:
+        wish = np.searchsorted(so_far, held + wanted)
+        limit = np.searchsorted(so_far, held + 1.1 * wanted)  # within a word, if need be
+        cut = min(word_ends[np.searchsorted(word_ends, wish)], limit)
+        if cut >= len(end) - 1:
+            break
+        parts.append((int(end[cut]), float(so_far[cut]) - held))
+        held = float(so_far[cut])
+    parts.append((int(end[-1]), size - held))
+    return parts
