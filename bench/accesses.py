@@ -7,10 +7,10 @@ Command: python -m bench.accesses [--rows N ...] [--json] [--out FILE]
 
 Check: after the clock stops, `accesses` says of every memory that 50 recalls return how often.
 
-The same folder is open for reading twice, and is asked in turns: once it counts, once it does not.
-The first ten memories of each recall are read. Memories are made up (see `bench.lib.made_up`). The
-preset is the default, and the question's vector is given. One thread recalls; another writes the
-counts once a second.
+The same folder is open for reading twice, and is asked alternately: once it counts, once it does
+not. The first ten memories of each recall are read. Memories are made up (see `bench.lib.made_up`).
+The preset is the default, and the question's vector is given. One thread recalls; another writes
+the counts once a second.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ from bench.lib.latency import (
 QUESTIONS = 500
 CHECKED = 50
 PAIRS = 3
-"""Stores of each kind that take turns; the least p50 of each kind is compared."""
+"""Stores of each kind, which alternate; the least p50 of each kind is compared."""
 FILE = "ACCESSES"
 
 

@@ -7,7 +7,7 @@ Command: python -m bench.adapters [--rows N ...] [--json] [--out FILE]
 
 Check: before the clock starts, the adapter returns the memories of the plain call, in its order.
 
-Adapters whose frameworks are installed and the plain calls that they make take turns, on one agent,
+Adapters whose frameworks are installed and the plain calls that they make alternate, on one agent,
 in one process. The default model embeds questions and texts. A write is timed in CPU time, and does
 not wait for the disk, so what an adapter adds stands beside the least that a write costs. One
 recall returns 10 memories; their text and metadata are read. The retriever is called without

@@ -9,7 +9,7 @@ Check: the last backup verifies, and a store restored from it verifies and has t
 same operations with the same hashes.
 
 One agent is filled with memories of 100 characters and given vectors. Then memories are retained
-one by one, with durability "always", in turns: alone, beside a process that makes backups of all
+one by one, with durability "always", alternately: alone, beside a process that makes backups of all
 the store over and over (`fresh=True`, the most work), and beside a thread that does so.
 """
 

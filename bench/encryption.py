@@ -7,9 +7,10 @@ Command: python -m bench.encryption [--rows 10000 100000] [--json] [--out FILE]
 
 Check: both agents answer every question with the same memories and scores, and both verify.
 
-Two agents are filled with memories of 100 characters and given vectors, in turns, in batches of
-1,000. Then memories are retained one by one, with durability "always", and questions are asked, in
-turns. An opening is that of a store, with its first recall, in a process that has its kernels.
+Two agents are filled with memories of 100 characters and given vectors, alternately, in batches of
+1,000. Then memories are retained one by one, with durability "always", and questions are asked,
+alternately. An opening is that of a store, with its first recall, in a process that has its
+kernels.
 """
 
 import tempfile

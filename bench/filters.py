@@ -1,7 +1,7 @@
 """What does a filter cost? Recalls narrowed to 0.1, 1, 10 and 50 % of the memories, and others.
 
 Claim: at 1,000,000 memories at most twice the unfiltered recall at p50, with results equal to
-filtering an exact scan at recall@10 of at least .98.
+filtering an exact scan at recall@10 of at least 0.98.
 
 Command: python -m bench.filters [--rows N ...] [--json] [--out FILE]
 

@@ -6,7 +6,7 @@ recall with 100 candidates reranked at most 15 ms (p50; TEMPR's example 148, Mem
 Command: python -m bench.gpu [--json] [--out FILE]
 
 Check: before the clock starts, the scores in fp16 are within 2e-3 of the scores in fp32 on the CPU.
-Their order is the same, except for pairs that are nearer than that. Vectors have a cosine of .9999
+Their order is the same, except for pairs that are nearer than that. Vectors have a cosine of 0.9999
 to those of fp32. The recall's trace names no failed stage.
 
 Without a GPU, or without onnxruntime-gpu, every row says "not run" and why. The cross-encoder

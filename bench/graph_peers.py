@@ -15,7 +15,7 @@ neighbours in time within a day (TEMPR 2.4). recollex finds the edges while it s
 are given them. An entity passes activation to the newest 1,024 memories that name it, and to the
 memories that the semantic arm found. networkx runs with ties broken as in recollex (by the cosines
 of what the semantic arm found and of an entity's newest 16, then by newness), and with ties broken
-by newness alone, which needs no cosines. The rivals' page ranks, 20 rounds at damping .85, are
+by newness alone, which needs no cosines. The rivals' page ranks, 20 rounds at damping 0.85, are
 another measure of nearness: `shared` says how many of their hundred recollex found too. recollex's
 time is the graph arm's share of a recall, from its trace. Above 200,000 memories, rivals whose
 graphs would not fit into memory are left out. One thread each.

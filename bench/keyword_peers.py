@@ -9,8 +9,8 @@ Command: python -m bench.keyword_peers [--rows N ...] [--data FOLDER] [--stores 
 
 Check: before the clock starts, recollex and bm25s, with the same k1 and b, give the same ten best
 scores to one part in a thousand for every question (with made-up texts, which all systems split
-into the same words). tantivy and FTS5 have k1 and b fixed at 1.2 and .75 and round lengths; most of
-their ten best must be those of bm25s with the same k1 and b.
+into the same words). tantivy and FTS5 have k1 and b fixed at 1.2 and 0.75 and round lengths; most
+of their ten best must be those of bm25s with the same k1 and b.
 
 `search` is the search alone, of a question whose words are known. For recollex it is the keyword
 arm's share of a recall, from its trace, after the question was analysed. A rival analyses its
@@ -237,7 +237,7 @@ class Bm25s:
 
 
 class Tantivy:
-    """The rival tantivy, by its Python package; its k1 = 1.2 and b = .75 are fixed."""
+    """The rival tantivy, by its Python package; its k1 = 1.2 and b = 0.75 are fixed."""
 
     name = "tantivy"
 
@@ -272,7 +272,7 @@ class Tantivy:
 
 
 class Fts5:
-    """SQLite's FTS5, with its index in the page cache; its k1 = 1.2 and b = .75 are fixed."""
+    """SQLite's FTS5, with its index in the page cache; its k1 = 1.2 and b = 0.75 are fixed."""
 
     name = "SQLite FTS5"
 

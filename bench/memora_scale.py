@@ -8,7 +8,7 @@ touches the open segment alone, at most 3 s.
 Command: python -m bench.memora_scale [--rows N ...] [--data FOLDER] [--json] [--out FILE]
 
 Check: before the clock starts, the questions are answered by an index as by an exact recall, at
-recall@10 of at least .98; every concurrent caller gets the answers that one caller gets.
+recall@10 of at least 0.98; every concurrent caller gets the answers that one caller gets.
 
 Memories are made up (see `bench.lib.made_up`). If ``--data`` has the IRC log, real messages with
 MiniLM's vectors are measured too (10,000 and 100,000). The question's vector is given. Every fifth

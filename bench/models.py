@@ -9,7 +9,7 @@ Command: python -m bench.models [--json] [--out FILE] [--short] [--parts PART ..
 A whole run takes three minutes; ``--parts`` runs some of it.
 
 Check: before the clock starts, vectors of fp32 equal sentence-transformers' to 1e-5 and those of
-int8 have a cosine of .99 to them. int8 and bf16 give the same bytes for a text alone, among 64,
+int8 have a cosine of 0.99 to them. int8 and bf16 give the same bytes for a text alone, among 64,
 shuffled and sorted; fp32 gives the same to 1e-5. The same holds for scores.
 
 The cross-encoder has the architecture of ms-marco-MiniLM-L-6-v2, with MiniLM's encoder and a seeded

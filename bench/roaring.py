@@ -11,7 +11,7 @@ set is kept as a list of uint32, or as such a mask if at least one memory in eig
 `recollex_engine` at ``state.label_lists``). The rivals are pyroaring's `BitMap` after
 ``run_optimize`` and one bit a memory in numpy's bytes. "to mask" is the time until the mask stands.
 Sets are drawn at random, as tags are, or are runs of 200, as the turns of a document are. Rival and
-own code take turns; each time is the least of several.
+own code run alternately; each time is the least of several.
 """
 
 import time

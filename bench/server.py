@@ -21,9 +21,9 @@ tokens, which is about 2 KB of text. "small" is `get` of one memory. The same lo
 is a `get` whose answer is 2 KB.
 
 The time that a server adds to a recall is the difference between two programs: one asks the server,
-and one has opened the store. So the two take turns in blocks of 50 questions, which are the same
-for both. With turns at every question, each would find the processor's caches as the other left
-them, and that does not happen to a program that uses only one of the two.
+and one has opened the store. So the two alternate in blocks of 50 questions, which are the same
+for both. If they alternated at every question, each would find the processor's caches as the other
+left them, and that does not happen to a program that uses only one of the two.
 """
 
 import asyncio
@@ -147,7 +147,7 @@ def ping(folder: Path, questions: list[str]) -> dict[str, Any]:
 
 
 def recall(folder: Path, questions: list[str]) -> dict[str, Any]:
-    """Ask the embedded store and the server, in blocks that take turns."""
+    """Ask the embedded store and the server, in blocks that alternate."""
     with (
         served(folder) as (path, _),
         recollex.connect(f"unix://{path}") as remote,

@@ -12,7 +12,7 @@ Memories are sentences of words drawn from a Zipf distribution (`bench.lib.chat.
 vector is the mean of its words' vectors, which costs little, so that the added time can be seen.
 The time of an embedded recall includes reading its memories, since an answer over HTTP holds them;
 the same applies to the client of `recollex.connect`. Requests are raw HTTP/1.1 on one connection,
-and their JSON is parsed. The ways take turns, question by question.
+and their JSON is parsed. The ways alternate, question by question.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """How fast are the 100 nearest vectors, beside usearch, hnswlib, faiss and numpy?
 
-Claim: at 100,000 and 1,000,000 memories, at recall@10 of at least .99 against the exact answer, no
+Claim: at 100,000 and 1,000,000 memories, at recall@10 of at least 0.99 against the exact answer, no
 slower at p50 than usearch's own f16 index at the same recall; the exact scan of 10,000 to 100,000
 within 1.3 times of reading its bytes.
 
@@ -8,7 +8,7 @@ Command: python -m bench.vector_peers [--rows N ...] [--data FOLDER] [--graphs] 
 
 Check: before the clock starts, an exact recall gives the same ten nearest as faiss's flat index,
 except for rows whose cosines are equal to one part in 10,000 (vectors are kept as f16). Every graph
-gets the smallest expansion of `EXPANSIONS` that finds .99 of the exact ten among its hundred. The
+gets the smallest expansion of `EXPANSIONS` that finds 0.99 of the exact ten among its hundred. The
 recall@10 of every system stands beside its time.
 
 `recollex` is the semantic arm's share of a recall, from its trace, with the filter for forgotten

@@ -130,7 +130,7 @@ def race(
     Also "best p50" and "best p99", which are taken of each question's best time: that is the time
     when other processes do not disturb the machine.
 
-    The systems take turns, each with a round of all questions, so that a disturbance of the machine
+    The systems alternate, each with a round of all questions, so that a disturbance of the machine
     hits all of them. A system that has spent its seconds stops, but not before 20 questions of its
     first round. A warm-up of 10 questions is not counted.
     """

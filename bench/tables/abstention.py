@@ -1,6 +1,6 @@
 """Does `Recall.confidence` tell the questions that a memory can answer from those that it cannot?
 
-Claim: on halves that the weights were not fitted on, AUROC is at least .70 for LoCoMo's category 5
+Claim: on halves that the weights were not fitted on, AUROC is at least 0.70 for LoCoMo's category 5
 (the wrong person is named), for another name and for the questions of another bank. What was never
 told among much that is like it is harder, and stands beside them.
 

@@ -1,8 +1,8 @@
 """Does a date in the embedded text help? Two papers disagree.
 
 Claim: TEMPR 2.2.2 embeds "text (happened in November 2023)" and says that it helps; SATF 4.6
-embeds "[2024/03/15] text" and measures that it hurts (R@10 .520 against .795). On LoCoMo's turns a
-date after the text adds nothing, and one in front of it adds .03 to .06 to R@10 of dense
+embeds "[2024/03/15] text" and measures that it hurts (R@10 0.520 against 0.795). On LoCoMo's turns
+a date after the text adds nothing, and one in front of it adds 0.03 to 0.06 to R@10 of dense
 retrieval, but only where the speaker is named as well; the session's number in its stead adds a
 part of that. To the default's fused list no date adds anything.
 

@@ -1,8 +1,8 @@
 """Do facts help to recall memories? LifeBench's phones and LoCoMo's talks, R@10 of the evidence.
 
 Claim: with facts recorded on the evidence of memories, the first ten memories of the default recall
-hold more of the evidence on the report half: .03 more of LifeBench's, where the importer makes the
-facts of a phone by rule (`recollex.ingest`), and .02 more of LoCoMo's, where an LLM drew them from
+hold more of the evidence on the report half: 0.03 more of LifeBench's, where the importer makes the
+facts of a phone by rule (`recollex.ingest`), and 0.02 more of LoCoMo's, where an LLM drew them from
 each session (its ``observation``).
 
 Command: python -m bench.tables.cited_by_facts --data FOLDER [--json FILE] [--limit N]

@@ -1,6 +1,6 @@
 """What does a bank of memories lose if nine others share its agent?
 
-Claim: a bank that shares an agent with nine others loses at most .03 of the default's R@10 with
+Claim: a bank that shares an agent with nine others loses at most 0.03 of the default's R@10 with
 nothing said, and nothing beyond chance if a tag filter names the bank.
 
 Command: python -m bench.tables.crowd --data FOLDER [--json FILE] [--limit N] [--sets NAME ...]

@@ -1,6 +1,6 @@
 """What do MMR and collapsing cost, and do they make a list less like itself?
 
-Claim: MMR with lambda .5 (Memora 3.4) spreads the list and loses evidence, so the default does
+Claim: MMR with lambda 0.5 (Memora 3.4) spreads the list and loses evidence, so the default does
 without it; collapsing repetitions loses none.
 
 Command: python -m bench.tables.diversity --data FOLDER [--json FILE] [--limit N] [--sets NAME ...]

@@ -1,7 +1,7 @@
 """Does a ranking hold on texts on which nothing was fitted? Every set is left out in turn.
 
-Claim: the default is below the best single arm of no set beyond chance, and .05 above it on
-average. Neither are weights that are fitted anew on all sets but one, which are .05 above it too.
+Claim: the default is below the best single arm of no set beyond chance, and 0.05 above it on
+average. Neither are weights that are fitted anew on all sets but one, which are 0.05 above it too.
 
 Command: python -m bench.tables.generalization --data FOLDER [--json FILE] [--limit N]
          [--sets NAME ...]

@@ -1,7 +1,7 @@
 """Does a learned sparse arm (SPLADE) add evidence to the default's four?
 
 Claim: as a fifth evidence of the default's sum, fitted on all sets but one and scored on that one,
-it adds .01 to R@10 on three sets of twelve and harms two beyond chance, so it is not built in.
+it adds 0.01 to R@10 on three sets of twelve and harms two beyond chance, so it is not built in.
 
 Command: python -m bench.tables.learned_sparse --data FOLDER --model FOLDER [--json FILE]
          [--limit N] [--sets NAME ...]

@@ -1,13 +1,13 @@
 """Does a list's own distribution in time improve it? SATF's Tables 1 to 3 and Figure 2.
 
-Claim: on LoCoMo, RealMem and LifeBench, SATF as printed changes NDCG@10 of dense retrieval by -.007
-to +.015 of a half, and harms questions that need several sessions of LoCoMo after every list. It
-lifts days of LifeBench, after RRF by .04. After the default, which has a moment of its own, a
-careful setting (scores for ranks, alpha .05) harms no type of question of these sets, both halves
-together, and adds .013 to LifeBench's report half. A gate of .1 opens for 95 % of LoCoMo's
-questions, and changes little; one of .5 for 6 %. The hard filter is far above SATF where questions
-name times (LifeBench, dense: +.18 to +.28) and far below where they do not mean them (RealMem: -.03
-to -.05). SATF's own set, LongMemEval, was not run: its data is not here.
+Claim: on LoCoMo, RealMem and LifeBench, SATF as printed changes NDCG@10 of dense retrieval by
+-0.007 to +0.015 of a half, and harms questions that need several sessions of LoCoMo after every
+list. It lifts days of LifeBench, after RRF by 0.04. After the default, which has a moment of its
+own, a careful setting (scores for ranks, alpha 0.05) harms no type of question of these sets, both
+halves together, and adds 0.013 to LifeBench's report half. A gate of 0.1 opens for 95 % of LoCoMo's
+questions, and changes little; one of 0.5 for 6 %. The hard filter is far above SATF where questions
+name times (LifeBench, dense: +0.18 to +0.28) and far below where they do not mean them (RealMem:
+-0.03 to -0.05). SATF's own set, LongMemEval, was not run: its data is not here.
 
 Command: python -m bench.tables.satf_tables --data FOLDER [--sets SET ...] [--json FILE] [--limit N]
 
@@ -17,9 +17,9 @@ is found. The paper's rows stand first in each table; they are of LongMemEval an
 only the differences within a column can be compared. No row of ours calls a language model. SATF is
 applied to four lists: dense retrieval (the paper's), BM25, TEMPR's RRF and the default. The rival
 is a hard filter by the range that the question names, read by a grammar instead of GPT-4o; a
-question without a range is not filtered. "no harm" is non-inferiority at .01 NDCG@10 (the one-sided
-95 % bound of a paired bootstrap); a type with few questions cannot show it. The paper gives gamma
-and the window fraction of Figure 2 without a definition; ours are in `SelfAnchoring`.
+question without a range is not filtered. "no harm" is non-inferiority at 0.01 NDCG@10 (the
+one-sided 95 % bound of a paired bootstrap); a type with few questions cannot show it. The paper
+gives gamma and the window fraction of Figure 2 without a definition; ours are in `SelfAnchoring`.
 """
 
 from collections.abc import Mapping
@@ -63,7 +63,7 @@ PAPER_TABLE_3 = {
 }
 """SATF's Table 3: type, questions, activation, R@10 added (All@10 here), NDCG@10 added."""
 PAPER_FIGURE_2 = "0.65 to 0.68"
-"""NDCG@10 over gamma 0 to .7 and window fractions .05 to .40, as section 4.5 says."""
+"""NDCG@10 over gamma 0 to 0.7 and window fractions 0.05 to 0.40, as section 4.5 says."""
 MEASURES = ("R@5", "R@10", "All@5", "All@10", "NDCG@5", "NDCG@10")
 MARGIN = 0.01
 TEMPORAL = {
@@ -85,7 +85,7 @@ STAGES = {
     "SATF, gate .5": replace(PAPER, gate=0.5),
     "SATF, careful": CAREFUL,
 }
-"""The gate of the preset is .1. The paper's opens for 94 % of its questions."""
+"""The gate of the preset is 0.1. The paper's opens for 94 % of its questions."""
 
 LISTS: Mapping[str, presets.Preset] = {
     "dense": replace(presets.satf, self_anchoring=None),

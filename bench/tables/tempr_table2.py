@@ -1,11 +1,11 @@
 """What does each arm of TEMPR add, and what do its constants matter? Table 2 and section 4.5.
 
 Claim: of TEMPR's Table 2 only the row "Full TEMPR" has numbers; here all rows have them, by
-evidence found instead of answers judged. On LoCoMo's raw turns TEMPR's graph arm costs .03 to .05
+evidence found instead of answers judged. On LoCoMo's raw turns TEMPR's graph arm costs 0.03 to 0.05
 of R@10, for the two speakers link everything, and keyword search is what it would miss most; on
-2Wiki, whose entities are rare, the graph adds .03 to .04, and spreading activation .01 to .02 over
-neighbours at two hops. No threshold and no decay matters as much as RRF's k. For an equal cost of
-reading, the default finds most in single turns, TEMPR in chunks of 100 tokens.
+2Wiki, whose entities are rare, the graph adds 0.03 to 0.04, and spreading activation 0.01 to 0.02
+over neighbours at two hops. No threshold and no decay matters as much as RRF's k. For an equal cost
+of reading, the default finds most in single turns, TEMPR in chunks of 100 tokens.
 
 Command: python -m bench.tables.tempr_table2 --data FOLDER [--json FILE] [--limit N]
 

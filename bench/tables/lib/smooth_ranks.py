@@ -7,7 +7,7 @@ memory, or a document with its best memory), scores s, evidence E_q, g(z) = 1 / 
     shown(e) = g((10.5 - rank(e)) / (1.5 max(1, rank(e) / 10.5)))
     loss(v)  = - mean over sets s of mean over q in s of the sum over e in E_q of
                shown(e) * (1 / |E_q| + 1 / (log2(1 + rank(e)) * ideal DCG@10 of q)) / 2
-               + .1 * the loss of `listwise`, without its strength
+               + 0.1 * the loss of `listwise`, without its strength
                + strength * sum over features f of (v_f * deviation_f)^2
                + what weights lose that leave a plan (see `Plan`)
 
