@@ -15,6 +15,7 @@ from typing import Any
 
 import recollex
 from bench.lib import made_up
+from bench.lib.rundata import cache_folder
 from recollex import errors
 
 AGENT = "bench"
@@ -22,8 +23,7 @@ AGENT = "bench"
 
 def home() -> Path:
     """Return the folder where benches keep stores and indexes that take long to make."""
-    cache = os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex"
-    return Path(cache) / "bench"
+    return cache_folder() / "bench"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,6 @@ vector that the model would give.
 
 import fcntl
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 import recollex
+from bench.lib.rundata import cache_folder
 
 KEY = 16  # bytes
 CHUNK = 256  # texts embedded between two writes, which an interruption may lose
@@ -41,8 +41,7 @@ class KeptVectors:
         self.fingerprint = self.encoder.fingerprint
         self.thresholds = self.encoder.thresholds
         self.threads = threads
-        home = Path(os.environ.get("RECOLLEX_CACHE") or Path.home() / ".cache" / "recollex")
-        self.folder = folder or home / "vectors" / self.fingerprint
+        self.folder = folder or cache_folder() / "vectors" / self.fingerprint
         self.folder.mkdir(parents=True, exist_ok=True)
         self._rows: dict[bytes, int] = {}
         self._vectors = np.empty((0, self.dimension), np.float32)

@@ -11,7 +11,16 @@ import numpy as np
 
 from recollex_engine.text.token_counter import open_counter
 
+CACHE = "RECOLLEX_BENCH"
+"""The variable that names another folder for what runs share; else it is the engine's cache."""
+
 PACKAGES = ("numpy", "numba", "usearch", "onnxruntime", "tokenizers", "tiktoken")
+
+
+def cache_folder() -> Path:
+    """Return the folder of the stores and vectors that runs share."""
+    named = os.environ.get(CACHE) or os.environ.get("RECOLLEX_CACHE")
+    return Path(named) if named else Path.home() / ".cache" / "recollex"
 
 
 def environment() -> dict[str, Any]:

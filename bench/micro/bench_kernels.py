@@ -2,9 +2,9 @@
 
 Command: make bench-micro (pytest-benchmark over this file).
 
-An agent of 20,000 made-up memories works once (see `conftest`). Then the largest call of each
-kernel is repeated, on copies of the arrays that it writes. Check: the kernels' own tests compare
-each of them with a naive oracle.
+An agent of 20,000 made-up memories works once (see `bench.lib.kernel_calls`). Then the largest call
+of each kernel is repeated, on copies of the arrays that it writes. Check: the kernels' own tests
+compare each of them with a naive oracle.
 """
 
 from typing import Any

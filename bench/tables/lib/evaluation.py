@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 import recollex
 from bench.datasets.bank import Bank, Query, Turn
-from bench.datasets.undated import RETAINED_AT
+from bench.datasets.undated import AFTER_ALL, RETAINED_AT
 from bench.lib.kept_vectors import KeptVectors
 
 NO_LIMIT = 1 << 30  # tokens
@@ -95,7 +95,7 @@ def run_all(
 
 def open_store(folder: str, embedder: KeptVectors) -> recollex.Store:
     """Return an empty store whose clock stands still, so that every run is the same."""
-    return recollex.open(folder, embedder=embedder, durability="off", clock=lambda: RETAINED_AT)
+    return recollex.open(folder, embedder=embedder, durability="off", clock=lambda: AFTER_ALL)
 
 
 def asked(agent: recollex.Agent, bank: Bank) -> Iterator[Query]:
