@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,20 +12,19 @@ from recollex_engine.agents.counting import Counting
 from recollex_engine.agents.stats import Stats, count
 from recollex_engine.clock import Clock
 from recollex_engine.domain.filter import EVERYTHING, Filter
-from recollex_engine.domain.question import MEMORIES, Question
+from recollex_engine.domain.question import Question
 from recollex_engine.domain.retention import Retention
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.facts.fact_view import FactView, Ordinals
-from recollex_engine.facts.surface_arms import Asked
 from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.log.head import Head
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.models.given_vectors import makes_vectors
 from recollex_engine.ranking.filters import passing
-from recollex_engine.ranking.presets import Preset
+from recollex_engine.ranking.presets import DEFAULT, Preset
 from recollex_engine.ranking.query_embedding import embed_once
 from recollex_engine.recall import lookups
-from recollex_engine.recall.kinds import recall_kinds
+from recollex_engine.recall.kinds import asked_by
 from recollex_engine.recall.listing import listing
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.packing import nothing
@@ -120,9 +118,6 @@ class ReadableAgent(ABC):
         settings = view.columns.settings
         if not question.text:
             return listing(view, question, settings.counter, self.counting.costs(settings.counter))
-        if question.kinds != MEMORIES:
-            ask = partial(self.recall, preset=preset, explain=explain)
-            return recall_kinds(view, question, ask, self.search, self.counter())
         if not self._mapped_ahead:
             touch_codes(view)
         analyzer = self.context.analyzer(settings.language)
@@ -188,9 +183,10 @@ class ReadableAgent(ABC):
         vector = embedding
         if vector is None and makes_vectors(embedder):
             vector = embed_once(embedder, query, settings.dimension)
-        asked = Asked(
-            self.context.analyzer(settings.language),
+        asked = asked_by(
+            DEFAULT,
             query,
+            self.context.analyzer(settings.language),
             vector,
             embedder.thresholds,
             named_time(query, self.clock() if now is None else now, settings.locale),

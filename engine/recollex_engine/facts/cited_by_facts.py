@@ -42,7 +42,7 @@ def cited_by_facts(view: View, world: int | None, trust: int, asked: Asked) -> C
     facts = _facts(view, world, trust)
     if not 0 < facts.count <= MOST:
         return None
-    search = SurfaceArms(facts, asked, ("fact",), {})
+    search = SurfaceArms(facts, asked, "fact")
     among = None if asked.span is None else _of_time(facts, search, asked.span)
     bm25 = search.keyword(min(FACTS, search.rows), among)
     found = bm25.ranked

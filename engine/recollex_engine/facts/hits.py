@@ -21,8 +21,8 @@ class Hit(Generic[Item]):
 
     kind: "fact", "event", "episode" or "entity"; in a recall also "memory". item: the `Fact`,
     `Event`, `Episode`, `Entity` or `Memory`. text: what was searched, its surface (see
-    `domain.surfaces`), or the memory's text. score: the greater, the better; scores of memories are
-    on another scale. ranks: arm -> its place there, from 1.
+    `domain.surfaces`), or the memory's text. score: the greater, the better. With a fusion of
+    lists a memory's is its own of all arms. ranks: arm -> its place there, from 1.
     """
 
     kind: str

@@ -1,11 +1,11 @@
 """The arms that search the surfaces of facts, events and episodes in one cut.
 
 The temporal cut comes first (MemoTrace, "Retrieval and packing"): only surfaces of versions that
-the cut shows are searched, and the frequencies of words are counted over these. Then the keyword
-and the semantic arm each bring their best.
+the cut shows are searched, of one kind, and the frequencies of words are counted over these. So a
+fact has the same score whatever other kinds a question asks for. Then the keyword and the semantic
+arm each bring their best.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -22,17 +22,18 @@ from recollex_engine.facts.surface_vectors import SurfaceVectors
 from recollex_engine.fork import cached_property
 from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.arms import ANY_COSINE, NO_SHARES, ArmList, Mask
+from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.scratch import WordScratch
 from recollex_engine.state.postings import K1, B
-from recollex_engine.state.surfaces import SurfaceWords
+from recollex_engine.state.surfaces import Surfaces, SurfaceWords
 from recollex_engine.state.tail import TailPostings
 from recollex_engine.text.analyzer import Analyzer
 from recollex_kernels.words.bm25 import Forward, Weights, scores_of
 from recollex_kernels.words.keyword import search_words
 from recollex_kernels.words.segments import places
 
-KINDS = ("fact", "event", "episode", "entity")
-"""The kinds of things that have surfaces."""
+WEIGHTS = Contextual()
+"""The weights of the score's parts where the preset's fusion has none."""
 
 
 class _Index(NamedTuple):
@@ -51,7 +52,7 @@ class _Index(NamedTuple):
 
 @dataclass(slots=True)
 class _Admitted:
-    """What a view admits of so many surfaces of some kinds.
+    """What a view admits of so many surfaces of one kind.
 
     population: how many. mean: the words that these have on average. index: made by the first
     search of words. vectors: made by the first search of vectors.
@@ -64,8 +65,9 @@ class _Admitted:
     vectors: SurfaceVectors | None = None
 
 
-_shown: WeakKeyDictionary[FactView, dict[tuple[object, ...], _Admitted]] = WeakKeyDictionary()
-"""View -> what it admits: an agent asks the same view again."""
+_shown: WeakKeyDictionary[FactView, dict[str, tuple[Surfaces, int, _Admitted]]]
+_shown = WeakKeyDictionary()
+"""View -> kind -> what it admits of so many surfaces: an agent asks the same view again."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Asked:
     analyzer: of the agent's language. text: the question. vector: float32[dimension], None to
     search the words alone. thresholds: of the model. span: the time that it names, None for none.
     budget: how many each arm brings. exact: compare with every vector. words: the terms of the
-    text, if they were read before.
+    text, if they were read before. k1, b: parameters of BM25. weights: of the score's parts.
     """
 
     analyzer: Analyzer
@@ -86,6 +88,9 @@ class Asked:
     budget: int = 100
     exact: bool = False
     words: tuple[str, ...] | None = None
+    k1: float = K1
+    b: float = B
+    weights: Contextual = WEIGHTS
 
     @cached_property
     def terms(self) -> tuple[str, ...]:
@@ -111,37 +116,33 @@ class SurfaceBm25:
 
 
 class SurfaceArms:
-    """The surfaces that a cut may show, and the arms that search them.
+    """The surfaces of one kind that a cut may show, and the arms that search them.
 
-    only: (table of `SURFACE_KINDS`, versions), to search no others of that table; without it,
-    archived events are left out.
+    only: versions, to search no others; without it, archived events are left out.
     """
 
     def __init__(
         self,
         view: FactView,
         asked: Asked,
-        kinds: Sequence[str],
-        only: dict[str, npt.NDArray[np.int64]],
+        kind: str,
+        only: npt.NDArray[np.int64] | None = None,
     ) -> None:
         self.view = view
         self.asked = asked
         self.surfaces = view.columns.surfaces
         self.rows = self.surfaces.rows if view.op else 0
-        self.kind = self.surfaces.array("kind")[: self.rows]
         self.version = self.surfaces.array("version")[: self.rows]
-        self._episodes = "episode" in kinds
-        self._events = "event" in kinds
-        alone = len(kinds) == 1 and kinds[0] in SURFACE_KINDS
-        self._only = SURFACE_KINDS.index(kinds[0]) if alone else None
+        self._kind = kind
+        self.table: str = "event" if kind == "episode" else kind
         known = _shown.setdefault(view, {})
-        key = self.surfaces, self.rows, *kinds
-        admitted = known.get(key) if not only else None
-        if admitted is None:
-            admitted = self._admitted_by(self._mask(kinds, only))
-            if not only:
-                known.clear()  # of fewer surfaces
-                known[key] = admitted
+        held = known.get(kind) if only is None else None
+        if held is not None and held[:2] == (self.surfaces, self.rows):
+            admitted = held[2]
+        else:
+            admitted = self._admitted_by(self._mask(only))
+            if only is None:
+                known[kind] = self.surfaces, self.rows, admitted
         self._admitted: _Admitted = admitted
         self.allowed = admitted.allowed
         self.population = admitted.population
@@ -171,70 +172,66 @@ class SurfaceArms:
             admitted.index = _Index(words.lists, texts, forward, words.end, chains, words)
         return admitted.index
 
-    def _mask(self, kinds: Sequence[str], only: dict[str, npt.NDArray[np.int64]]) -> Mask:
+    def _mask(self, only: npt.NDArray[np.int64] | None) -> Mask:
         """Return uint8[rows]: which surfaces belong to versions that the cut may show."""
+        kind = self.surfaces.array("kind")[: self.rows]
+        places = np.flatnonzero(kind == SURFACE_KINDS.index(self.table))
+        shown = self._may_show()
+        if only is not None:
+            chosen = np.zeros(len(shown), bool)
+            chosen[only] = True
+            shown &= chosen
+        elif self.table == "event":
+            shown &= ~archived(self.view)
+        versions = self.version[places]
+        recorded = versions < len(shown)
         allowed = np.zeros(self.rows, np.uint8)
-        tables = (("fact", "fact" in kinds), ("event", self._events or self._episodes))
-        for number, (name, wanted) in enumerate(tables):
-            if not wanted:
-                continue
-            places = np.flatnonzero(self.kind == number)
-            shown = self._may_show(name)
-            if name not in only and name == "event":
-                shown &= ~archived(self.view)
-            elif name in only:
-                chosen = np.zeros(len(shown), bool)
-                chosen[only[name]] = True
-                shown &= chosen
-            versions = self.version[places]
-            recorded = versions < len(shown)
-            allowed[places[recorded]] = shown[versions[recorded]]
-        if "entity" in kinds:
-            places = np.flatnonzero(self.kind == SURFACE_KINDS.index("entity"))
-            named = self.view.columns.column["phrase_entity"].buffer
-            known = np.zeros(self.view.columns.entities, np.uint8)
-            known[named[: self.view.count_of("phrase")]] = 1
-            entities = self.version[places]
-            recorded = entities < len(known)
-            allowed[places[recorded]] = known[entities[recorded]]
+        allowed[places[recorded]] = shown[versions[recorded]]
         return allowed
 
-    def _may_show(self, name: str) -> npt.NDArray[np.bool_]:
-        """Return bool[versions]: open in the cut, and of the world's time that it is of."""
+    def _may_show(self) -> npt.NDArray[np.bool_]:
+        """Return bool[versions]: open in the cut, and of the world's time that it is of.
+
+        Of entities, those that facts of the cut name.
+        """
         view = self.view
         column = view.columns.column
+        name = self.table
+        shown: npt.NDArray[np.bool_]
+        if name == "entity":
+            shown = np.zeros(view.columns.entities, bool)
+            shown[column["phrase_entity"].buffer[: view.count_of("phrase")]] = True
+            return shown
 
         def array(of: str) -> npt.NDArray[np.int64]:
             items: npt.NDArray[np.int64] = column[of].buffer[: view.count_of(name)]
             return items
 
         closed = array(f"{name}_closed_by")
-        shown: npt.NDArray[np.bool_] = (closed == 0) | (closed > np.uint64(view.op))
+        shown = (closed == 0) | (closed > np.uint64(view.op))
         if name == "fact":
             if view.world is not None:
                 shown &= (array("fact_start") <= view.world) & (array("fact_end") > view.world)
             return shown
-        kinds = array("event_kind")
-        if not (self._events and self._episodes):
-            shown &= kinds == (EVENT if self._events else EPISODE)
-        if view.world is not None:
+        shown &= array("event_kind") == (EVENT if self._kind == "event" else EPISODE)
+        if view.world is not None and self._kind == "event":
             start = array("span_start")
-            shown &= (start <= view.world) | (start == OPEN_START) | (kinds == EPISODE)
+            shown &= (start <= view.world) | (start == OPEN_START)
         return shown
 
-    def shown(self, row: int) -> tuple[str, int] | None:
-        """Return kind and number of a surface's version, None if the cut does not show it."""
+    def shown(self, row: int) -> int | None:
+        """Return the number of a surface's version, None if the cut does not show it."""
         view = self.view
         version = int(self.version[row])
-        if SURFACE_KINDS[self.kind[row]] == "fact":
-            return ("fact", version) if view.is_visible(version) else None
-        if SURFACE_KINDS[self.kind[row]] == "entity":
+        if self._kind == "fact":
+            return version if view.is_visible(version) else None
+        if self._kind == "entity":
             root = view.root(version)
-            return ("entity", root) if view.names_entity(root) else None
+            return root if view.names_entity(root) else None
         key = int(view.data("event_id")[version])
-        if view.data("event_kind")[version] == EVENT:
-            return ("event", key) if event_visible_at(view, key) is not None else None
-        return ("episode", key) if read_episode(view, key) is not None else None
+        if self._kind == "event":
+            return key if event_visible_at(view, key) is not None else None
+        return key if read_episode(view, key) is not None else None
 
     def keyword(self, budget: int, among: Mask | None = None) -> SurfaceBm25:
         """Return the arm's list, and what is needed to score any other surface.
@@ -250,8 +247,8 @@ class SurfaceArms:
         terms = self.view.columns.dictionary["surface_terms"].get_many(self.asked.terms)
         if not len(terms) or not population:
             return SurfaceBm25(ArmList.empty(), index.forward)
-        fixed = K1 * (1 - B)
-        per_word = K1 * B / self._admitted.mean
+        fixed = self.asked.k1 * (1 - self.asked.b)
+        per_word = self.asked.k1 * self.asked.b / self._admitted.mean
         best = np.empty(budget, np.uint32)
         own = np.empty(budget, np.uint32)
         weighed = np.empty(budget + max(rows - index.end, 0), np.float32)
@@ -284,8 +281,9 @@ class SurfaceArms:
         admitted = self._admitted
         if admitted.vectors is None:
             dimension = self.view.columns.dimension
+            kind = SURFACE_KINDS.index(self.table)
             admitted.vectors = SurfaceVectors(
-                self.surfaces, self.rows, dimension, self.allowed, self._only
+                self.surfaces, self.rows, dimension, self.allowed, kind
             )
         return admitted.vectors.nearest(
             self.asked.vector, ANY_COSINE, budget, exact=self.asked.exact

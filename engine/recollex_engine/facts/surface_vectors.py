@@ -1,6 +1,6 @@
 """The vectors of surfaces, and which of them are the nearest to another vector."""
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from recollex_engine.ranking.arms import CASCADE_ROWS, ArmList, Mask, cascade_sizes
 from recollex_engine.state.surfaces import Surfaces
-from recollex_kernels.vectors.cascade import cascade_of_rows, cascade_top
+from recollex_kernels.vectors.cascade import cascade_of_rows
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
 
 SCANNED_FROM = 256
@@ -18,8 +18,8 @@ SCANNED_FROM = 256
 class SurfaceVectors:
     """The vectors of the allowed ones of the first ``held`` surfaces, as kernels take them.
 
-    kind: the number in `SURFACE_KINDS` of all that are allowed; None if several kinds are. every:
-    whether all of that kind are allowed; None to find out, a byte for each.
+    kind: the number in `SURFACE_KINDS` of all that are allowed. every: whether all of that kind are
+    allowed; None to find out, a byte for each.
 
     Threads: may be shared.
     """
@@ -30,14 +30,14 @@ class SurfaceVectors:
         held: int,
         dimension: int,
         allowed: Mask,
-        kind: int | None = None,
+        kind: int,
         every: bool | None = None,
     ) -> None:
         self._surfaces = surfaces
         self._held = held
         self._allowed = allowed
         self._of = of = surfaces.with_vectors(held) if held else np.empty(0, np.uint32)
-        self._cascade: tuple[Callable[..., Any], tuple[object, ...]] | None = None
+        self._cascade: partial[Any] | None = None
         if not len(of):
             return
         rows = len(of)
@@ -45,15 +45,11 @@ class SurfaceVectors:
         self._codes = codes = surfaces.four_bits(rows, dimension)
         if rows <= CASCADE_ROWS:
             return
-        coded = vectors, codes[0], codes[1]
-        if kind is None:
-            signs = surfaces.one_bit(rows, dimension)
-            first = surfaces.first_vector(held)
-            self._cascade = cascade_top, (*coded, signs, 0, rows, of, first, allowed)
-        else:
-            places, own, signs = surfaces.of_kind(kind, rows, dimension)
-            whole = bool(allowed[own].all()) if every is None else every
-            self._cascade = cascade_of_rows, (*coded, signs, places, own, whole, of, allowed)
+        places, own, signs = surfaces.of_kind(kind, rows, dimension)
+        whole = bool(allowed[own].all()) if every is None else every
+        self._cascade = partial(
+            cascade_of_rows, vectors, codes[0], codes[1], signs, places, own, whole, of, allowed
+        )
 
     def nearest(
         self, query: npt.NDArray[np.float32], floor: float, budget: int, *, exact: bool = False
@@ -75,7 +71,6 @@ class SurfaceVectors:
             held = self._vectors, self._codes, 0, rows, of, first, allowed
             found = scan_top(*held, query, floor, budget)
         else:
-            search, given = self._cascade
-            found = search(*given, query, floor, budget, *cascade_sizes(budget))
+            found = self._cascade(query, floor, budget, *cascade_sizes(budget))
         memories, near, scores = found
         return ArmList(memories, scores, near)

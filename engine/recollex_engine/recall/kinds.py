@@ -1,77 +1,100 @@
-"""How does an agent recall facts, events and episodes beside memories, or alone?"""
+"""How does a recall find facts, events and episodes, beside memories or alone?"""
 
-from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
+
+from recollex_engine.domain.intervals import Span
 from recollex_engine.domain.question import MEMORIES, Question
 from recollex_engine.facts.cited_memories import resting_on
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.hits import read_hits
-from recollex_engine.facts.surface_search import Found
+from recollex_engine.facts.surface_arms import WEIGHTS, Asked
+from recollex_engine.facts.surface_search import Found, search_surfaces
+from recollex_engine.models.description import Thresholds
+from recollex_engine.ranking.arms import ANY_COSINE, ArmList
+from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.filters import admitted_memories
-from recollex_engine.ranking.query_embedding import embedded_once
-from recollex_engine.ranking.ranking import Ranking
-from recollex_engine.recall.beside import fit
+from recollex_engine.ranking.fusion import Fused, ReciprocalRank
+from recollex_engine.ranking.presets import Preset
+from recollex_engine.recall.beside import among_lists, fit
 from recollex_engine.recall.recall import Recall
 from recollex_engine.state.view import View
+from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.token_counter import TokenCounter
-from recollex_engine.trace import Trace
 
 
-def recall_kinds(
+def asked_by(
+    preset: Preset,
+    text: str,
+    analyzer: Analyzer,
+    vector: npt.NDArray[np.float32] | None,
+    thresholds: Thresholds,
+    span: Span | None,
+    *,
+    budget: int = 100,
+    exact: bool = False,
+) -> Asked:
+    """Return a question to the facts, events and episodes, with the choices of a preset.
+
+    vector: of the question, None to compare words alone. span: the time that it names.
+    """
+    fusion = preset.fusion
+    return Asked(
+        analyzer,
+        text,
+        vector if "semantic" in preset.arms else None,
+        preset.thresholds or thresholds,
+        span,
+        budget,
+        exact,
+        words=None if "keyword" in preset.arms else (),
+        k1=preset.k1,
+        b=preset.b,
+        weights=fusion if isinstance(fusion, Contextual) else WEIGHTS,
+    )
+
+
+def with_others(
+    found: Recall,
     view: View,
     question: Question,
-    recall: Callable[[Question], Recall],
-    search: Callable[..., list[Found]],
+    preset: Preset,
+    asked: Asked,
+    fused: Fused,
+    lists: dict[str, ArmList],
+    most: float,
     counter: TokenCounter,
 ) -> Recall:
-    """Return a recall of the kinds that the question names; ``recall`` finds the memories.
+    """Return a recall with what else the question's kinds name, in one order with its memories.
 
-    With filters, other than ``as_world``, a fact must cite a memory that passes them, an event
-    include such a fact, and an episode aggregate such an event. If the memories do not reach
-    ``min_confidence``, nothing is returned. A search that fails is named in the trace, and the
-    memories still answer.
+    fused, lists, most: all memories by score, those of each arm, and the sum of the idf of the
+    question's words. With filters, other than ``as_world``, a fact must cite a memory that passes
+    them, an event include such a fact, and an episode aggregate such an event. A search that fails
+    is named in the trace, and the memories still answer.
     """
-    others = tuple(kind for kind in question.kinds if kind not in MEMORIES)
     wanted = question.filter
     facts = FactView(view.columns, view.op, wanted.as_world, wanted.trust)
-    hits: list[Found] = []
-    with embedded_once():
-        if MEMORIES[0] in question.kinds:
-            found = recall(replace(question, kinds=MEMORIES))
+    others: list[Found] = []
+    with found.trace.stage("surfaces"):
+        try:
+            narrowed = replace(wanted, as_world=None)
+            shown = admitted_memories(view, question) if narrowed else None
+            kinds = tuple(kind for kind in question.kinds if kind not in MEMORIES)
+            only = () if shown is None else resting_on(facts, shown)
+            others = search_surfaces(facts, asked, kinds, question.thinking_budget, only)
+        except Exception as error:  # the memories still answer
+            found.trace.failed("surfaces", error)
+        if isinstance(preset.fusion, Contextual):
+            scored = dict(zip(fused.memories.tolist(), fused.scores.tolist(), strict=True))
         else:
-            found = _without_memories(view, question, counter)
-        if not question.min_confidence or len(found):
-            with found.trace.stage("surfaces"):
-                try:
-                    narrowed = replace(wanted, as_world=None)
-                    shown = admitted_memories(view, question) if narrowed else None
-                    hits = search(
-                        facts,
-                        question.text,
-                        others,
-                        question.thinking_budget,
-                        only=() if shown is None else resting_on(facts, shown),
-                        embedding=question.embedding,
-                        exact=question.exact,
-                        now=question.now,
-                    )
-                except Exception as error:  # the memories still answer
-                    found.trace.failed("surfaces", error)
-    found.trace.total += found.trace.stages.get("surfaces", 0)
-    most = question.max_tokens
-    limit = question.limit
-    kept, beside, tokens = fit(list(found), read_hits(facts, hits), most, limit, counter)
+            fuse = getattr(preset.fusion, "fuse_lists", ReciprocalRank().fuse_lists)
+            floor = asked.thresholds.semantic if preset.semantic_cut else ANY_COSINE
+            others, scored = among_lists(others, lists, preset.arms, fuse, most, floor)
+        own = [scored.get(memory, 0.0) for memory in found.ordinals.tolist()]
+        hits = read_hits(facts, others)
+        kept, beside, tokens = fit(
+            list(found), own, hits, question.max_tokens, question.limit, counter
+        )
     return found.with_beside(kept, beside, tokens)
-
-
-def _without_memories(view: View, question: Question, counter: TokenCounter) -> Recall:
-    return Recall(
-        question.text,
-        view=view,
-        ranking=Ranking.empty(),
-        tokens=0,
-        token_counter=counter.name,
-        time_range=None,
-        trace=Trace(),
-    )

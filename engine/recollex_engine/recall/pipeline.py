@@ -10,13 +10,14 @@ import numpy.typing as npt
 
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.prompt_lines import LineCosts
-from recollex_engine.domain.question import UNBOUNDED, Question
+from recollex_engine.domain.question import MEMORIES, UNBOUNDED, Question
 from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_arms import Asked
 from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.models.description import Thresholds
 from recollex_engine.models.embedder import QueryEmbedder
+from recollex_engine.models.given_vectors import makes_vectors
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arm_table import ARMS, VectorSearch
 from recollex_engine.ranking.arms import ArmList
@@ -32,6 +33,8 @@ from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.ranking.reranking import Reranker, is_available, rerank
 from recollex_engine.ranking.token_budget import least_tokens, tokens_of, within_budget
 from recollex_engine.recall.arm_runner import divides, run_arm
+from recollex_engine.recall.beside import Beside
+from recollex_engine.recall.kinds import asked_by, with_others
 from recollex_engine.recall.neighbourhood import EVENT, FACT
 from recollex_engine.recall.packing import nothing, pack
 from recollex_engine.recall.recall import Recall
@@ -66,7 +69,9 @@ def recall(
     started = time.perf_counter_ns()
     trace = Trace()
     query = question.embedding
-    if query is None and view.memories and (preset.compares or question.packing is not None):
+    compares = preset.compares or question.packing is not None
+    searches = view.memories or (question.kinds != MEMORIES and makes_vectors(embedder))
+    if query is None and searches and compares:
         dimension = view.columns.dimension
         search = partial(search_words, view, question, preset, analyzer, now, trace)
         query, words = embed_beside(search, question.text, embedder, dimension, latency, trace)
@@ -78,10 +83,11 @@ def recall(
     began = time.perf_counter_ns()
     fused = pipeline.fused(query)
     trace.spent("fusion", began)
-    if preset.divides and question.embedding is None and (query is not None or not preset.compares):
+    may_divide = preset.divides and question.embedding is None and len(fused.memories)
+    if may_divide and (query is not None or not preset.compares):
         fused = pipeline.led_by_parts(fused, analyzer, embedder)
     pipeline.lists.update(fused.lists)
-    confidence = pipeline.confidence(fused)
+    confidence = pipeline.confidence(fused) if MEMORIES[0] in question.kinds else None
     tokens: int | Callable[[], int] = 0
     subgraph = None
     suffices = pipeline.suffices(fused, confidence)
@@ -117,8 +123,7 @@ def recall(
                 else nothing(question, now, counter())
             )
     named = words.time_range
-    trace.total = (time.perf_counter_ns() - started) / 1000
-    return Recall(
+    found = Recall(
         question.text,
         view=view,
         ranking=ranking,
@@ -131,6 +136,16 @@ def recall(
         signs=None if confidence is None else fused.signs or NOTHING_FOUND,
         subgraph=subgraph,
     )
+    if question.kinds != MEMORIES:
+        if suffices:
+            asked = pipeline.asked(analyzer, query)
+            most = 0.0 if words.words is None else words.words.most
+            lists = pipeline.lists
+            found = with_others(found, view, question, preset, asked, fused, lists, most, counter())
+        else:
+            found = found.with_beside((), Beside((), ()), 0)
+    trace.total = (time.perf_counter_ns() - started) / 1000
+    return found
 
 
 class _Pipeline:
@@ -354,6 +369,21 @@ class _Pipeline:
             kept = candidates.taken(spread.order, candidates.scores[spread.order])
             return kept, spread.folded(kept.memories)
 
+    def asked(self, analyzer: Analyzer, query: npt.NDArray[np.float32] | None) -> Asked:
+        """Return the question as facts, events and episodes are asked it."""
+        named = self.words.time_range
+        question = self.question
+        return asked_by(
+            self.preset,
+            question.text,
+            analyzer,
+            query,
+            self.thresholds,
+            None if named is None else (named.start, named.end),
+            budget=question.thinking_budget,
+            exact=question.exact,
+        )
+
     def entry_points(
         self, facts: FactView, analyzer: Analyzer, query: npt.NDArray[np.float32] | None, count: int
     ) -> list[Found]:
@@ -361,20 +391,8 @@ class _Pipeline:
 
         A search that fails is named in the trace.
         """
-        named = self.words.time_range
-        asked = self.question
-        span = None if named is None else (named.start, named.end)
         try:
-            about = Asked(
-                analyzer,
-                asked.text,
-                query,
-                self.thresholds,
-                span,
-                asked.thinking_budget,
-                asked.exact,
-            )
-            return search_surfaces(facts, about, (FACT, EVENT), count)
+            return search_surfaces(facts, self.asked(analyzer, query), (FACT, EVENT), count)
         except Exception as error:  # the memories and the names lead to a pack as well
             self.trace.failed("surfaces", error)
             return []

@@ -99,7 +99,8 @@ class Recall(Sequence[Memory]):
     def hits(self) -> tuple[Hit[Any], ...]:
         """Memories, facts, events and episodes in one order, best first, as ``kinds`` asked.
 
-        After every third memory stands one of the others (see `recall.beside`).
+        Their scores are of one scale; a memory that a later stage ranked keeps that place (see
+        `recall.beside`).
         """
         hits = map(hit_of, self)
         return tuple(hits) if self.beside is None else self.beside.together(hits)

@@ -12,7 +12,7 @@ import numpy as np
 from recollex_engine.dates.locales import DAY_FIRST
 from recollex_engine.dates.time_parser import in_locale
 from recollex_engine.dates.time_range import TimeRange
-from recollex_engine.domain.question import Question
+from recollex_engine.domain.question import MEMORIES, Question
 from recollex_engine.domain.schema import NONE
 from recollex_engine.facts.cited_by_facts import cited_by_facts
 from recollex_engine.facts.surface_arms import Asked
@@ -72,7 +72,10 @@ def search_words(
     parsed = reading.parsed
     searched = reading.searched
     began = trace.spent("parse", began)
-    allowed = filtered = admitted_memories(view, question)
+    allowed = admitted_memories(view, question)
+    if MEMORIES[0] not in question.kinds:
+        allowed = np.zeros_like(allowed)
+    filtered = allowed
     terms = view.columns.dictionary["terms"].get_many(searched)
     if parsed.phrases and parsed.only_phrases:
         allowed = _holding_quotes(view, parsed, allowed)
@@ -102,13 +105,14 @@ def search_words(
     ranked = run_arm(view, preset, trace, "keyword", keyword, allowed, question.thinking_budget)
     cited = None
     if fusion is not None and fusion.cited and view.columns.surfaces.rows:
-        cited = _cited(view, question, analyzer, searched, time_range, allowed, trace)
+        cited = _cited(view, question, preset, analyzer, searched, time_range, allowed, trace)
     return WordSearch(time_range, cues, allowed, analyzer, ranked, words, cited)
 
 
 def _cited(
     view: View,
     question: Question,
+    preset: Preset,
     analyzer: Analyzer,
     words: tuple[str, ...],
     time_range: TimeRange | None,
@@ -117,7 +121,16 @@ def _cited(
 ) -> Cited | None:
     """Return the allowed memories that facts cite, best first; None for none."""
     span = None if time_range is None else (time_range.start, time_range.end)
-    asked = Asked(analyzer, question.text, None, PAPER_THRESHOLDS, span, words=words)
+    asked = Asked(
+        analyzer,
+        question.text,
+        None,
+        PAPER_THRESHOLDS,
+        span,
+        words=words,
+        k1=preset.k1,
+        b=preset.b,
+    )
     with trace.stage("facts"):
         try:
             cited = cited_by_facts(view, question.filter.as_world, question.filter.trust, asked)

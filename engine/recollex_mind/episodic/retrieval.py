@@ -131,7 +131,7 @@ def _first_search(graph: MemoryGraph, asked: Asked, window: Box, limit: int) -> 
     view = graph.facts
     if not view.count or not view.columns.surfaces.rows:
         return None
-    search = SurfaceArms(view, asked, ("fact",), {})
+    search = SurfaceArms(view, asked, "fact")
     return search, min(max(FIRST if window == EVERY else FIRST_IN_WINDOW, limit), search.rows)
 
 

@@ -1,6 +1,7 @@
 """Facts, events and episodes are found by what they say, in every cut, and after every change."""
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +17,9 @@ from recollex_engine.facts.surface_search import FRESH, HALVED
 from recollex_engine.facts.surface_vectors import SCANNED_FROM
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking.contextual_fusion import Contextual
+from recollex_engine.ranking.presets import DEFAULT, PRESETS
 from recollex_engine.ranking.small_stores import CERTAIN, SIMILARITY, certainty, smallness
+from recollex_engine.recall.beside import joined
 from recollex_engine.text.analyzer import Analyzer
 from tests.bindings.word_vectors import WordVectors
 from tests.default_model import default_model
@@ -74,6 +77,26 @@ def test_the_fact_is_among_the_first_three(written):
         for subject, predicate, object_, question in asked
     ]
     assert len(found) == 100 and sum(found) >= 97  # 1.00 when they were first asked
+
+
+def test_among_all_kinds_they_are_found_as_alone(written):
+    both = [
+        (kind, *pair) for kind in ("event", "fact") for pair in pairs(f"paraphrased_{kind}s.tsv")
+    ]
+    found = {"event": 0, "fact": 0}
+    for kind, *said, question in both:
+        hits = written.recall(question, kinds=ALL, limit=3).hits
+        found[kind] += any(
+            hit.kind == kind
+            and said
+            == (
+                [hit.item.summary]
+                if kind == "event"
+                else [hit.item.subject, hit.item.predicate, hit.item.object]
+            )
+            for hit in hits
+        )
+    assert found["event"] >= 95 and found["fact"] >= 97, found
 
 
 # -- the score, beside its equation -------------------------------------------------------------
@@ -273,14 +296,66 @@ def test_they_are_recalled_beside_memories_or_alone(alice):
     mixed = alice.recall("Where does Ann live?", kinds=ALL)
     assert [memory.to_dict() for memory in mixed] == [memory.to_dict() for memory in plain]
     assert plain.beside is None and [hit.kind for hit in plain.hits] == ["memory", "memory"]
-    assert [hit.kind for hit in mixed.hits[:2]] == ["memory", "memory"]
-    assert {hit.kind for hit in mixed.hits[2:]} == {"fact", "event", "episode"}
+    assert {hit.kind for hit in mixed.hits} == set(ALL)
+    scores = [hit.score for hit in mixed.hits]
+    assert scores == sorted(scores, reverse=True)
     assert "hits" not in plain.to_dict() and len(mixed.to_dict()["hits"]) == 6
-    assert mixed.to_prompt().splitlines()[0].endswith("source: web] Ann lives in Rome.")
+    assert "source: web] Ann lives in Rome." in mixed.to_prompt()
     assert "[fact; trusted as web] Ann lives in Rome" in mixed.to_prompt()
     alone = alice.recall("Where does Ann live?", kinds="fact")
     assert len(alone) == 0 and [hit.item.id for hit in alone.hits] == ["f1", "f2"]
-    assert alone.to_prompt().startswith("[fact] Ann lives in Rome")
+    assert [hit.score for hit in alone.hits] == [
+        hit.score for hit in alice.facts.search("Where does Ann live?")
+    ]
+    assert alone.confidence is None and alone.to_prompt().startswith("[fact] Ann lives in Rome")
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_a_fact_that_answers_is_before_memories_that_do_not(tmp_path, preset):
+    with recollex.open(tmp_path / "s", embedder=default_model()) as store:
+        agent = store.agent("a")
+        for said in ("watched a film", "bought bread", "was late", "slept", "read", "sang"):
+            agent.retain(f"Ann {said}.")
+        agent.facts.add("Ann", "lives_in", "Rome")
+        for limit in (None, 3):
+            found = agent.recall(
+                "Ann lives in Rome", kinds=("memory", "fact"), limit=limit, preset=preset
+            )
+            assert [hit.kind for hit in found.hits] == ["fact", *["memory"] * ((limit or 7) - 1)]
+
+
+def test_a_memory_that_answers_is_before_facts_that_do_not(alice):
+    alice.retain("Ann lives in Rome.")
+    for thing in ("tea", "boats"):
+        alice.facts.add("Ann", "likes", thing)
+    found = alice.recall("Where in Rome does Ann live?", kinds=("memory", "fact"))
+    assert [hit.kind for hit in found.hits] == ["memory", "fact", "fact"]
+
+
+def test_a_presets_choices_hold_for_facts(alice):
+    alice.facts.add("Ann", "likes", "tea")
+    alice.facts.add("Ann", "likes", "tea in the boat by the lamp in Oslo")
+    facts = {"kinds": "fact", "preset": replace(DEFAULT, arms=("keyword",))}
+    default = [hit.score for hit in alice.recall("tea", **facts).hits]
+    for changed in ({"b": 0.0}, {"k1": 3.0}, {"fusion": Contextual(keyword=1.0)}):
+        preset = replace(facts["preset"], **changed)
+        found = [hit.score for hit in alice.recall("tea", kinds="fact", preset=preset).hits]
+        assert found != default
+        assert (found[0] == pytest.approx(found[1], abs=1e-3)) == ("b" in changed)
+    meaning = replace(DEFAULT, arms=("semantic",))
+    found = alice.recall("tea", kinds="fact", preset=meaning).hits
+    assert all(set(hit.ranks) == {"semantic"} for hit in found)
+
+
+def test_a_list_that_another_stage_ordered_keeps_its_order():
+    assert list(joined([3, 1, 2], [2.5, 2, 1])) == [
+        (True, 0),
+        (False, 0),
+        (True, 1),
+        (True, 2),
+        (False, 1),
+        (False, 2),
+    ]
 
 
 def test_one_budget_and_one_limit_hold_for_all(alice):
@@ -289,8 +364,9 @@ def test_one_budget_and_one_limit_hold_for_all(alice):
         found = alice.recall("Where does Ann live?", kinds=ALL, max_tokens=most)
         counted = alice.engine.counter().count(found.to_prompt())
         assert counted <= found.tokens <= most
+    whole = alice.recall("Where does Ann live?", kinds=ALL)
     limited = alice.recall("Where does Ann live?", kinds=ALL, limit=3)
-    assert [hit.kind == "memory" for hit in limited.hits] == [True, True, False]
+    assert limited.hits == whole.hits[:3]
 
 
 def test_with_filters_a_fact_must_cite_an_admitted_memory(alice):
@@ -304,7 +380,7 @@ def test_with_filters_a_fact_must_cite_an_admitted_memory(alice):
 
 def test_a_search_that_fails_leaves_the_memories(alice, monkeypatch):
     told(alice)
-    monkeypatch.setattr("recollex_engine.agents.readable_agent.search_surfaces", lambda *_: 1 / 0)
+    monkeypatch.setattr("recollex_engine.recall.kinds.search_surfaces", lambda *_: 1 / 0)
     found = alice.recall("Where does Ann live?", kinds=ALL)
     assert len(found) == 2 and found.beside.hits == ()
     assert found.trace.errors["surfaces"].startswith("ZeroDivisionError")
