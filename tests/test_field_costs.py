@@ -30,9 +30,8 @@ DERIVED: Changes = {
 STORED: Changes = {
     f"{ENGINE}/domain/fields.py": [
         (
-            '    Field(name="role"',
-            '    Field(name="mood", help="How it felt.", prefix="h", counts="mood", '
-            'option="--mood"),\n',
+            '    Field("role"',
+            '    Field("mood", "How it felt.", prefix="h", counts="mood", option="--mood"),\n',
         ),
     ],
     f"{ENGINE}/domain/statement.py": [

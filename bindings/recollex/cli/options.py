@@ -53,20 +53,17 @@ def add_stamp(parser: Parser) -> None:
     add("--trust", metavar="LEVEL", help="of a word of your own: user, assistant, tool or web")
 
 
-_FORMS: dict[str, dict[str, Any]] = {
-    "moment": {"metavar": "TIME"},
-    "names": {"action": "append"},
-    "entities": {"action": "append"},
-}
-
-
 def add_fields(parser: Parser) -> None:
     """Add the options for the fields of a memory."""
     for field in GIVEN:
         if field.option:
-            more = {"metavar": field.metavar} if field.metavar else {}
-            form = _FORMS.get(field.form, {})
-            parser.add_argument(field.option, dest=field.name, help=field.help, **{**form, **more})
+            more: dict[str, Any] = {}
+            if field.form in ("names", "entities"):
+                more["action"] = "append"
+            metavar = "TIME" if field.form == "moment" else field.metavar
+            parser.add_argument(
+                field.option, dest=field.name, help=field.help, metavar=metavar, **more
+            )
 
 
 def fields_of(arguments: Arguments) -> dict[str, Any]:

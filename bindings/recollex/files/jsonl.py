@@ -31,9 +31,8 @@ TURN_FIELDS: dict[str, type] = {
     "tool_calls": object,
     "tool_call_id": str,
     "at": str,
-    "id": str,
     "caption": str,
-    **{each.name: _TYPES[each.form] for each in FIELDS if each.of_turns},
+    **{each.name: _TYPES[each.form] for each in FIELDS if each.turns},
 }
 MEMORY_FIELDS: dict[str, type] = {
     "text": str,
@@ -41,7 +40,7 @@ MEMORY_FIELDS: dict[str, type] = {
     **{each.name: _TYPES[each.form] for each in (*GIVEN, RECORDED_AT)},
 }
 _STAMP = ("source", "trust")
-_SHARED_BY_TURNS = tuple(each.name for each in FIELDS if each.shared)
+_SHARED_BY_TURNS = tuple(each.name for each in FIELDS if each.turns == "all")
 _TIMES = ("at", *(each.name for each in FIELDS if each.form == "moment"))
 _KINDS: dict[type, str] = {str: "a string", list: "a list of strings", dict: "an object"}
 
@@ -124,7 +123,7 @@ def to_object(memory: Memory, embedding: Sequence[float] | None = None) -> dict[
     if memory.speaker is None:
         kept = (*(each.name for each in GIVEN), "recorded_at")
     else:
-        kept = ("id", *(each.name for each in FIELDS if each.of_turns), "at")
+        kept = (*(each.name for each in FIELDS if each.turns), "at")
         fields["text"] = memory.text.removeprefix(f"{memory.speaker}: ")
         fields["at"] = fields["event_at"]
     fields["embedding"] = None if embedding is None else list(embedding)

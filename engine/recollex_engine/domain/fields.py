@@ -13,15 +13,15 @@ Form = Literal["text", "moment", "names", "object", "entities", "vector"]
 types), numbers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Field:
     """A field that may be given with a memory.
 
-    name: the argument of `retain`, and the field of `Memory`, a line, a column of Parquet. key: of
-    the record in the log, and the attribute of `Statement`; the name, if not given. help: a line.
+    name: the argument of `retain`, and the field of `Memory`, a line, a column of Parquet. help: a
+    line. key: of the record in the log, and the attribute of `Statement`; the name, if not given.
     prefix: a letter that no other labels begin with, if it is kept as a label in a column of that
-    key. counts: its name for `value_counts`. option, metavar: of the command line. of_turns: a turn
-    has it; shared: one call takes one value for all turns.
+    key. counts: its name for `value_counts`. option, metavar: of the command line. turns: "each" if
+    a turn has its own, "all" if one call takes one for all turns, "" if no turn has it.
     """
 
     name: str
@@ -31,111 +31,52 @@ class Field:
     prefix: str = ""
     counts: str = ""
     option: str = ""
-    metavar: str = ""
-    of_turns: bool = False
-    shared: bool = False
+    metavar: str | None = None
+    turns: Literal["each", "all", ""] = ""
 
     def __post_init__(self) -> None:
         if not self.key:
             object.__setattr__(self, "key", self.name)
 
 
-CONTEXT = Field(
-    name="context",
-    help="What it was said in, such as 'call'.",
-    prefix="c",
-    option="--context",
-    of_turns=True,
-    shared=True,
-)
-DOCUMENT = Field(
-    name="document_id",
-    key="document",
-    help="The document that it belongs to.",
-    prefix="d",
-    counts="document_id",
-    option="--document",
-    metavar="ID",
-    of_turns=True,
-    shared=True,
-)
-SPEAKER = Field(name="speaker", help="Who said it.", prefix="s", counts="speakers", of_turns=True)
+_ID = "Your own id: the same id again replaces the memory."
+_SOURCE = "Where it comes from: user, assistant, tool, web or a word of your own."
+_TRUST = "How far a source of your own is trusted: user, assistant, tool or web."
+_VECTOR = "A vector of the caller's own, as long as the agent's are; the model's, if not given."
+_ENTITIES = "Names of entities; or an object of names and what they are."
+_AT = "When it happened; now, if not given."
+_UNTIL = "When it ceases to be so; never, if not given."
+_RECORDED = "When it was recorded, for importing history."
+
 SOURCE = Field(
-    name="source",
-    help="Where it comes from: user, assistant, tool, web or a word of your own.",
-    prefix="w",
-    counts="source",
-    option="--source",
-    metavar="WORD",
-    of_turns=True,
-    shared=True,
+    "source", _SOURCE, prefix="w", counts="source", option="--source", metavar="WORD", turns="all"
 )
-RECORDED_AT = Field(
-    name="recorded_at",
-    help="When it was recorded, for importing history.",
-    form="moment",
-    of_turns=True,
-    shared=True,
-)
+RECORDED_AT = Field("recorded_at", _RECORDED, "moment", turns="all")
 FIELDS = (
-    Field(name="id", help="Your own id: the same id again replaces the memory.", option="--id"),
-    Field(
-        name="event_at",
-        key="said_at",
-        help="When it happened; now, if not given.",
-        form="moment",
-        option="--at",
-    ),
-    Field(
-        name="valid_until",
-        help="When it ceases to be so; never, if not given.",
-        form="moment",
-        option="--valid-until",
-        of_turns=True,
-    ),
+    Field("id", _ID, option="--id", turns="each"),
+    Field("event_at", _AT, "moment", "said_at", option="--at"),
+    Field("valid_until", _UNTIL, "moment", option="--valid-until", turns="each"),
     RECORDED_AT,
+    Field("network", "world, agent or opinion (world).", option="--network", turns="all"),
     Field(
-        name="network",
-        help="world, agent or opinion; world, if not given.",
-        option="--network",
-        of_turns=True,
-        shared=True,
+        "document_id",
+        "The document that it belongs to.",
+        key="document",
+        prefix="d",
+        counts="document_id",
+        option="--document",
+        metavar="ID",
+        turns="all",
     ),
-    DOCUMENT,
-    CONTEXT,
-    SPEAKER,
-    Field(name="role", help="The speaker's role.", of_turns=True),
-    Field(
-        name="entities",
-        help="Names of entities; or an object of names and what they are.",
-        form="entities",
-        option="--entity",
-        metavar="NAME",
-    ),
-    Field(
-        name="tags",
-        help="Tags, for filters.",
-        form="names",
-        option="--tag",
-        metavar="TAG",
-        of_turns=True,
-        shared=True,
-    ),
-    Field(name="metadata", help="Any JSON values by name.", form="object", of_turns=True),
+    Field("context", "What it was said in.", prefix="c", option="--context", turns="all"),
+    Field("speaker", "Who said it.", prefix="s", counts="speakers", turns="each"),
+    Field("role", "The speaker's role.", turns="each"),
+    Field("entities", _ENTITIES, "entities", option="--entity", metavar="NAME"),
+    Field("tags", "Tags, for filters.", "names", option="--tag", metavar="TAG", turns="all"),
+    Field("metadata", "Any JSON values by name.", "object", turns="each"),
     SOURCE,
-    Field(
-        name="trust",
-        help="How far a source of your own is trusted: user, assistant, tool or web.",
-        option="--trust",
-        metavar="LEVEL",
-        of_turns=True,
-        shared=True,
-    ),
-    Field(
-        name="embedding",
-        help="A vector of the caller's own, as long as the agent's are; the model's, if not given.",
-        form="vector",
-    ),
+    Field("trust", _TRUST, option="--trust", metavar="LEVEL", turns="all"),
+    Field("embedding", _VECTOR, "vector"),
 )
 """All fields beside the text."""
 

@@ -17,6 +17,7 @@ from typing import (
     Literal,
     NamedTuple,
     NotRequired,
+    Required,
     TypedDict,
     get_args,
     get_type_hints,
@@ -82,6 +83,22 @@ class Noted(Record, total=False):
     why: Annotated[str, goes("the reason, as the caller gave it")]
 
 
+class Naming(Noted, total=False):
+    """A record that names entities."""
+
+    names: Annotated[Names, shared("names that are new in the agent")]
+    typed: Annotated[Typed, goes("types of entities that are told first")]
+
+
+class Version(Naming, total=False):
+    """A version of a fact or of an event."""
+
+    id: Required[Annotated[str, goes("the caller's, or one of its content")]]
+    surface: Annotated[dict[str, Any], goes("words, and vector (float16, base64)")]
+    previous: Annotated[int, stays("the version before with this id")]
+    closes: Annotated[int, stays("the version that it takes the place of")]
+
+
 class Create(Record):
     """The first record: the settings of the agent."""
 
@@ -102,48 +119,39 @@ class Vocabulary(Record):
     name: Annotated[str, stays("of the vocabulary")]
 
 
-class Retain(Noted):
+class Retain(Naming, total=False):
     """A memory: the next number. `correct` is the same, of a new version by a correction."""
 
-    id: Annotated[str, goes("the caller's, or a UUID")]
-    text: Annotated[str, goes("the whole text")]
-    said: Annotated[int, goes("microseconds UTC: when it was said or done")]
-    event: NotRequired[Annotated[tuple[int, int], goes("the time that it speaks of, if another")]]
-    network: NotRequired[Annotated[int, goes("0 world (if absent), 1 agent, 2 opinion")]]
-    valid_until: NotRequired[Annotated[int, goes("microseconds UTC: when it ceases to be so")]]
-    role: NotRequired[
-        Annotated[
-            int,
-            goes("0 unknown, 1 user, 2 assistant, 3 system, 4 tool; if not that of the speaker"),
-        ]
+    id: Required[Annotated[str, goes("the caller's, or a UUID")]]
+    text: Required[Annotated[str, goes("the whole text")]]
+    said: Required[Annotated[int, goes("microseconds UTC: when it was said or done")]]
+    event: Annotated[tuple[int, int], goes("the time that it speaks of, if another")]
+    network: Annotated[int, goes("0 world (if absent), 1 agent, 2 opinion")]
+    valid_until: Annotated[int, goes("microseconds UTC: when it ceases to be so")]
+    role: Annotated[
+        int, goes("0 unknown, 1 user, 2 assistant, 3 system, 4 tool; if not that of the speaker")
     ]
-    trust: NotRequired[Annotated[str, goes("web, tool, assistant, user; if not the source's own")]]
-    tags: NotRequired[Annotated[Sequence[str], goes("as the caller gave them")]]
-    metadata: NotRequired[Annotated[dict[str, Any], goes("as the caller gave it")]]
-    passages: NotRequired[
-        Annotated[list[tuple[int, int]], goes("start and end in characters, if there are several")]
+    trust: Annotated[str, goes("web, tool, assistant, user; if not the source's own")]
+    tags: Annotated[Sequence[str], goes("as the caller gave them")]
+    metadata: Annotated[dict[str, Any], goes("as the caller gave it")]
+    passages: Annotated[
+        list[tuple[int, int]], goes("start and end in characters, if there are several")
     ]
-    pieces: NotRequired[Annotated[list[str], goes("of each passage: token ids, uint16 in base64")]]
-    entities: NotRequired[Annotated[list[int], goes("that it names")]]
-    names: NotRequired[Annotated[Names, shared("names that are new in the agent")]]
-    called: NotRequired[
-        Annotated[list[Entity], goes("given names of entities that have another name")]
+    pieces: Annotated[list[str], goes("of each passage: token ids, uint16 in base64")]
+    entities: Annotated[list[int], goes("that it names")]
+    called: Annotated[list[Entity], goes("given names of entities that have another name")]
+    words: Annotated[list[str], shared("new words: the next numbers")]
+    terms: Required[
+        Annotated[list[list[int]], goes("of each passage: numbers of its words, -1 a stop word")]
     ]
-    typed: NotRequired[Annotated[Typed, goes("types of entities that it tells first")]]
-    words: NotRequired[Annotated[list[str], shared("new words: the next numbers")]]
-    terms: Annotated[list[list[int]], goes("of each passage: numbers of its words, -1 a stop word")]
-    tokens: Annotated[list[int], goes("of the whole text; then of each passage, if several")]
-    links: NotRequired[
-        Annotated[list[tuple[int, float]], goes("earlier memories like it, and how like")]
+    tokens: Required[
+        Annotated[list[int], goes("of the whole text; then of each passage, if several")]
     ]
-    previous: NotRequired[Annotated[int, stays("the newest earlier memory with this id")]]
-    replaces: NotRequired[
-        Annotated[int, stays("the memory that it closes: the open one of its id")]
-    ]
-    amends: NotRequired[Annotated[bool, goes("the text of what it replaces stays")]]
-    vectors: NotRequired[
-        Annotated[Batch, stays("in the first of a transaction: its rows, and their checksum")]
-    ]
+    links: Annotated[list[tuple[int, float]], goes("earlier memories like it, and how like")]
+    previous: Annotated[int, stays("the newest earlier memory with this id")]
+    replaces: Annotated[int, stays("the memory that it closes: the open one of its id")]
+    amends: Annotated[bool, goes("the text of what it replaces stays")]
+    vectors: Annotated[Batch, stays("in the first of a transaction: its rows, and their checksum")]
 
 
 class Close(Noted):
@@ -152,15 +160,15 @@ class Close(Noted):
     memories: Annotated[list[int], goes("those that are closed")]
 
 
-class Extract(Noted):
+class Extract(Noted, total=False):
     """Facts were drawn from memories, or could not be."""
 
-    turns: Annotated[list[int], stays("the memories")]
-    prompt: Annotated[str, stays("name of the prompt or of the rules")]
-    model: NotRequired[Annotated[str, stays("name of the model")]]
-    facts: NotRequired[Annotated[list[int], stays("memories that were made of them")]]
-    failed: NotRequired[Annotated[str, stays("why the model gave none")]]
-    left_out: NotRequired[Annotated[dict[str, int], stays("reason -> how many were not kept")]]
+    turns: Required[Annotated[list[int], stays("the memories")]]
+    prompt: Required[Annotated[str, stays("name of the prompt or of the rules")]]
+    model: Annotated[str, stays("name of the model")]
+    facts: Annotated[list[int], stays("memories that were made of them")]
+    failed: Annotated[str, stays("why the model gave none")]
+    left_out: Annotated[dict[str, int], stays("reason -> how many were not kept")]
 
 
 class Think(Noted):
@@ -185,23 +193,19 @@ class Form(Noted):
     failed: NotRequired[Annotated[str, goes("why the model gave none")]]
 
 
-class UpsertEntity(Noted):
+class UpsertEntity(Naming):
     """What is said of an entity."""
 
     entity: Annotated[Entity, goes("the entity")]
     aliases: NotRequired[Annotated[list[str], goes("other names of it")]]
     types: NotRequired[Annotated[list[str], goes("what it is, in words of the caller's")]]
-    names: NotRequired[Annotated[Names, shared("names that are new in the agent")]]
-    typed: NotRequired[Annotated[Typed, goes("types that new names show")]]
 
 
-class MergeEntity(Noted):
+class MergeEntity(Naming):
     """Two entities are one."""
 
     source: Annotated[Entity, goes("the entity that becomes the other")]
     target: Annotated[Entity, goes("the other")]
-    names: NotRequired[Annotated[Names, shared("names that are new in the agent")]]
-    typed: NotRequired[Annotated[Typed, goes("types that new names show")]]
 
 
 SplitEntity = TypedDict(
@@ -231,10 +235,9 @@ class Phrase(TypedDict):
     synonyms: NotRequired[list[tuple[int, float]]]
 
 
-class Fact(Noted):
+class Fact(Version):
     """A version of a fact: the next number. `retro_correct` corrects an earlier one."""
 
-    id: Annotated[str, goes("the caller's, or one of its content")]
     subject: Annotated[Entity, goes("the entity")]
     predicate: Annotated[str, goes("the relation")]
     object: Annotated[
@@ -248,12 +251,7 @@ class Fact(Noted):
     confidence: NotRequired[Annotated[float, goes("in [0, 1]; 1 if absent")]]
     uncertainty: NotRequired[Annotated[str, goes("in words")]]
     zone: NotRequired[Annotated[str, goes("of a time that is the object")]]
-    names: NotRequired[Annotated[Names, shared("names that are new in the agent")]]
-    typed: NotRequired[Annotated[Typed, goes("types that new names show")]]
-    surface: NotRequired[Annotated[dict[str, Any], goes("words, and vector (float16, base64)")]]
     phrases: NotRequired[Annotated[list[Phrase], goes("surfaces of entities that it names first")]]
-    previous: NotRequired[Annotated[int, stays("the version before with this id")]]
-    closes: NotRequired[Annotated[int, stays("the open version that it takes the place of")]]
 
 
 class ArchiveEdge(Noted):
@@ -263,10 +261,9 @@ class ArchiveEdge(Noted):
     closes: Annotated[int, goes("its open version")]
 
 
-class Event(Noted):
+class Event(Version):
     """A version of an event (`upsert_event`) or an episode (`upsert_episode`): the next number."""
 
-    id: Annotated[str, goes("the caller's, or one of its content")]
     summary: Annotated[str, goes("what happened; the title of an episode")]
     span: Annotated[tuple[int, int], goes("[start, end) in microseconds UTC")]
     status: NotRequired[Annotated[str, goes("such as archived; empty if absent")]]
@@ -274,22 +271,15 @@ class Event(Noted):
         list[tuple[str, Any, str | None]],
         goes("relation, target, qualifier; the target is an id, an entity, a time or a mention"),
     ]
-    names: NotRequired[Annotated[Names, shared("names that are new in the agent")]]
-    typed: NotRequired[Annotated[Typed, goes("types that new names show")]]
-    surface: NotRequired[Annotated[dict[str, Any], goes("words, and vector (float16, base64)")]]
-    previous: NotRequired[Annotated[int, stays("the version before with this id")]]
-    closes: NotRequired[Annotated[int, stays("the version that it takes the place of")]]
 
 
-class Link(Noted):
+class Link(Naming):
     """An edge from an event to something else."""
 
     source: Annotated[str, goes("id of the event")]
     relation: Annotated[str, goes("name of the relation")]
     target: Annotated[Any, goes("as the target of an edge of an event")]
     qualifier: NotRequired[Annotated[str, goes("such as the role of a participant")]]
-    names: NotRequired[Annotated[Names, shared("names that are new in the agent")]]
-    typed: NotRequired[Annotated[Typed, goes("types that new names show")]]
 
 
 class Surface(Record):

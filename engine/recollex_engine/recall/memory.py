@@ -21,7 +21,7 @@ from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.domain.stored_json import read_stored
 from recollex_engine.domain.trust import LEVELS
 from recollex_engine.ranking.ranking import Ranking
-from recollex_engine.recall.memory_columns import MemoryColumn, MemoryColumns, Reading
+from recollex_engine.recall.memory_columns import COLUMNS, MemoryColumn, MemoryColumns, Reading
 from recollex_engine.recall.predecessor import Predecessor
 from recollex_engine.state.closure import Closure
 from recollex_engine.state.view import View
@@ -56,7 +56,7 @@ def _moments(held: Reading, place: int, value: Sequence[int]) -> tuple[datetime,
 
 
 def _event(held: Reading, place: int, value: int) -> tuple[datetime, datetime]:
-    return from_micros(value), from_micros(held.numbers[END][place])
+    return from_micros(value), from_micros(held.number(END, place))
 
 
 def _json(held: Reading, place: int, value: str) -> Any:
@@ -93,23 +93,34 @@ def named(names: tuple[str | None, ...]) -> Form:
 PLAIN = Form("plain", _plain)
 TUPLE = Form("plain", _tuple)
 MOMENT = Form("moment", _moment)
+MOMENTS = Form("moments", _moments)
+EVENT = Form("event", _event)
+PASSAGE = Form("passage", _passage)
+SPANS = Form("spans", _spans)
+JSON = Form("json", _json)
+RANKS = Form("ranks", _ranks)
+CLOSURE = Form("closure", _closure)
+PREDECESSOR = Form("predecessor", _predecessor)
 
 
 class Told(NamedTuple):
     """What the table says of a field of `Memory`, beside its name and type.
 
-    help: a line, for the docs and the schemas. form: how it is read. column: of `memory_columns`,
-    of the field's name if None; "" for a field that no column has. row: of ``numbers``, where that
-    is the column. in_recall: it says how a recall found the memory, or which part of it. sent: in
-    what `to_dict` returns.
+    help: a line, for the docs and the schemas. form: how it is read, from the column of its name in
+    `memory_columns`. row: of the column ``numbers``, if it is read from that. in_recall: it says
+    how a recall found the memory, or which part of it. sent: it has a column, and `to_dict` has it.
     """
 
     help: str
     form: Form = PLAIN
-    column: str | None = None
     row: int = -1
     in_recall: bool = False
     sent: bool = True
+
+
+def found(help: str, form: Form = PLAIN, row: int = -1) -> Told:
+    """Return what the table says of a field that only a recall fills."""
+    return Told(help, form, row, in_recall=True)
 
 
 class Unread:
@@ -123,10 +134,11 @@ class Unread:
 
         def __getattr__(self, name: str) -> Any:
             """Read a field that has no value yet, and keep its value."""
-            read = _READ.get(name)
+            columns = self._columns
+            read = (_READ_ONE if type(columns) is MemoryColumn else _READ).get(name)
             if read is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            value = read(self._columns, self._place)
+            value = read(columns, self._place)
             object.__setattr__(self, name, value)
             return value
 
@@ -147,44 +159,27 @@ class Memory(Unread):
         ),
     ]
     passage: Annotated[
-        str,
-        Told(
-            "The part that matched best; the text, for a short memory.",
-            Form("passage", _passage),
-            in_recall=True,
-        ),
+        str, found("The part that matched best; the text, for a short memory.", PASSAGE)
     ]
     passages: Annotated[
         tuple[tuple[int, int], ...],
-        Told(
-            "The spans [start, end) of `text` in the retained text, in characters.",
-            Form("spans", _spans),
-            in_recall=True,
-        ),
+        found("The spans [start, end) of `text` in the retained text, in characters.", SPANS),
     ] = ()
-    score: Annotated[float, Told("Of the whole pipeline; 0 outside a recall.", in_recall=True)]
+    score: Annotated[float, found("Of the whole pipeline; 0 outside a recall.")]
     event_at: Annotated[
-        datetime,
-        Told(
-            "When it was said or done, as the caller gave it.", MOMENT, column="numbers", row=SAID
-        ),
+        datetime, Told("When it was said or done, as the caller gave it.", MOMENT, row=SAID)
     ]
     event: Annotated[
         tuple[datetime, datetime],
         Told(
             "The time [start, end) that it speaks of: it differs from `event_at` if the text names "
             'a time ("last Friday").',
-            Form("event", _event),
-            column="numbers",
+            EVENT,
             row=START,
         ),
     ]
-    recorded_at: Annotated[
-        datetime, Told("When it was retained.", MOMENT, column="numbers", row=RECORDED)
-    ]
-    network: Annotated[
-        str, Told('"world", "agent" or "opinion".', named(NETWORKS), column="numbers", row=NETWORK)
-    ]
+    recorded_at: Annotated[datetime, Told("When it was retained.", MOMENT, row=RECORDED)]
+    network: Annotated[str, Told('"world", "agent" or "opinion".', named(NETWORKS), row=NETWORK)]
     context: Annotated[str | None, Told("What it was said in.")]
     document_id: Annotated[str | None, Told("The document that it belongs to.")]
     speaker: Annotated[str | None, Told("Who said it.")]
@@ -197,68 +192,42 @@ class Memory(Unread):
         tuple[str, ...], Told("The people, places and things that it names.", TUPLE)
     ]
     tags: Annotated[tuple[str, ...], Told("As the caller gave them.", TUPLE)]
-    metadata: Annotated[Mapping[str, Any], Told("As the caller gave it.", Form("json", _json))]
-    tokens: Annotated[
-        int,
-        Told(
-            "Of `text` in a line of a prompt, without the date.",
-            column="numbers",
-            row=TOKENS,
-            in_recall=True,
-        ),
-    ]
+    metadata: Annotated[Mapping[str, Any], Told("As the caller gave it.", JSON)]
+    tokens: Annotated[int, found("Of `text` in a line of a prompt, without the date.", row=TOKENS)]
     ranks: Annotated[
-        Mapping[str, int],
-        Told(
-            "Its rank in each arm that found it, from 1.",
-            Form("ranks", _ranks),
-            column="score",
-            in_recall=True,
-        ),
+        Mapping[str, int], found("Its rank in each arm that found it, from 1.", RANKS)
     ] = field(default_factory=dict)
-    scores: Annotated[
-        Mapping[str, float], Told("With `explain=True`: each arm's own score.", in_recall=True)
-    ] = field(default_factory=dict)
+    scores: Annotated[Mapping[str, float], found("With `explain=True`: each arm's own score.")] = (
+        field(default_factory=dict)
+    )
     parts: Annotated[
         Mapping[str, float],
-        Told(
-            "With `explain=True`: what each part of the ranking added to the score.", in_recall=True
-        ),
+        found("With `explain=True`: what each part of the ranking added to the score."),
     ] = field(default_factory=dict)
     collapsed: Annotated[
         tuple[str, ...],
-        Told(
-            "The ids of memories with the same content that were folded into this one.",
-            TUPLE,
-            in_recall=True,
-        ),
+        found("The ids of memories with the same content that were folded into this one.", TUPLE),
     ] = ()
     repeated_at: Annotated[
-        tuple[datetime, ...],
-        Told("When each of those was said.", Form("moments", _moments), in_recall=True),
+        tuple[datetime, ...], found("When each of those was said.", MOMENTS)
     ] = ()
     valid_until: Annotated[
         datetime | None, Told("When it ceases to be so; None without an end.", MOMENT)
     ] = None
     closed: Annotated[
         Closure | None,
-        Told(
-            "When, how, by whom and why it was closed; None while it is open.",
-            Form("closure", _closure),
-        ),
+        Told("When, how, by whom and why it was closed; None while it is open.", CLOSURE),
     ] = None
     replaces: Annotated[
         Predecessor | None,
         Told(
             "What it said before it was corrected or replaced; None for a first version.",
-            Form("predecessor", _predecessor),
+            PREDECESSOR,
         ),
     ] = None
     agent: Annotated[
         str | None,
-        Told(
-            "The agent's id in a recall of several agents; None elsewhere.", column="", sent=False
-        ),
+        Told("The agent's id in a recall of several agents; None elsewhere.", sent=False),
     ] = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -276,19 +245,37 @@ FIELDS: Mapping[str, Told] = {
 
 def _reader(name: str, told: Told) -> Callable[[Reading, int], Any]:
     """Return the function that reads a field of the memory at a place of columns."""
-    column = name if told.column is None else told.column
     row = told.row
     read = told.form.read
-    if not column:
+    if not told.sent:
         return lambda held, place: None
     if row >= 0:
-        return lambda held, place: read(held, place, held.numbers[row][place])
+        return lambda held, place: read(held, place, held.number(row, place))
     if told.form is PLAIN:
-        return lambda held, place: getattr(held, column)[place]
-    return lambda held, place: read(held, place, getattr(held, column)[place])
+        return lambda held, place: getattr(held, name)[place]
+    if told.form is RANKS:  # a column for each arm
+        return lambda held, place: read(held, place, None)
+    return lambda held, place: read(held, place, getattr(held, name)[place])
+
+
+def _reader_of_one(name: str, told: Told) -> Callable[[Any, int], Any]:
+    """Return the function that reads a field of a memory alone; `_reader`: of one among others."""
+    read = told.form.read
+    column = COLUMNS.get(name)
+    if name == "score":
+        return lambda held, place: 0.0
+    if column is None:
+        return _reader(name, told)
+    if (one := column.one) is None:
+        absent = column.absent
+        return lambda held, place: read(held, place, absent)
+    if told.form is PLAIN:
+        return lambda held, place: one(held.view, held.memory)
+    return lambda held, place: read(held, place, one(held.view, held.memory))
 
 
 _READ = {name: _reader(name, told) for name, told in FIELDS.items()}
+_READ_ONE = {name: _reader_of_one(name, told) for name, told in FIELDS.items()}
 
 
 def _writer(kind: Any) -> Callable[[Any], Any]:

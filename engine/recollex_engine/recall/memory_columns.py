@@ -249,6 +249,11 @@ class Reading:
         """Return a column of `COLUMNS`."""
         raise NotImplementedError
 
+    def number(self, row: int, place: int) -> int:
+        """Return the number of a memory in a row that `gather_memories` names."""
+        found: int = self.numbers[row][place]
+        return found
+
     def __getattr__(self, name: str) -> Any:
         """Read a column of `COLUMNS`."""
         if name not in COLUMNS:
@@ -435,10 +440,10 @@ class MemoryColumns(Reading):
 class MemoryColumn(Reading):
     """The fields of one memory of ``view``, outside a recall: each column has one value.
 
-    It costs less than `MemoryColumns`, which calls a kernel.
+    It costs less than `MemoryColumns`, which calls a kernel. `memory` reads other columns with the
+    function ``one`` of each.
     """
 
-    score = (0.0,)
     ranks: Mapping[str, Sequence[int]] = {}
 
     def __init__(self, view: View, memory: int) -> None:
@@ -447,13 +452,6 @@ class MemoryColumn(Reading):
 
     def __len__(self) -> int:
         return 1
-
-    def __getattr__(self, name: str) -> Any:
-        """Read a column of `COLUMNS`; the memory keeps its value."""
-        column = COLUMNS.get(name)
-        if column is None:
-            raise AttributeError(name)
-        return (column.absent if column.one is None else column.one(self.view, self.memory),)
 
     @cached_property
     def id(self) -> tuple[str]:
@@ -466,19 +464,20 @@ class MemoryColumn(Reading):
         """The text."""
         return (text_of(self.view, self.memory),)
 
-    @cached_property
-    def numbers(self) -> list[tuple[int]]:
-        """The rows that `gather_memories` names."""
+    def number(self, row: int, place: int = 0) -> int:
+        """Return the number in a row that `gather_memories` names."""
         items = self.view.items
-        memory = self.memory
-        numbers = [0] * gathering.ROWS
-        numbers[gathering.SAID] = items["said_at"][memory]
-        numbers[gathering.START] = items["event_start"][memory]
-        numbers[gathering.END] = items["event_end"][memory]
-        numbers[gathering.RECORDED] = items["op_recorded_at"][items["op"][memory] - 1]
-        numbers[gathering.NETWORK] = items["network"][memory]
-        numbers[gathering.TOKENS] = items["tokens"][memory]
-        return [(number,) for number in numbers]
+        if row == gathering.RECORDED:
+            return int(items["op_recorded_at"][items["op"][self.memory] - 1])
+        return int(items[_ROWS[row]][self.memory])
 
 
+_ROWS = {
+    gathering.SAID: "said_at",
+    gathering.START: "event_start",
+    gathering.END: "event_end",
+    gathering.NETWORK: "network",
+    gathering.TOKENS: "tokens",
+}
+"""Row -> its column in a view."""
 _UNRANKED = Explanation()

@@ -19,7 +19,7 @@ erased: semantic links to erased memories, and checksums of batches of vectors w
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import orjson
@@ -186,7 +186,7 @@ class ErasurePlan:
             payload.get("entities", ()),
             payload.get("names", ()),
             payload["text"],
-            payload.get("speaker"),
+            cast(str | None, payload.get("speaker")),
         )
         for called in payload.get(CALLED, ()):
             self._names.keep_called(*called)

@@ -142,7 +142,7 @@ def memory_fields() -> str:
     """Return `fields.js`: how each field of a memory is read from the columns of a recall."""
     lines = []
     for name, told in FIELDS.items():
-        if name in ("id", "text", "score") or told.column == "":
+        if name in ("id", "text", "score") or not told.sent:
             continue
         found: dict[str, Any] = {"name": name, "form": told.form.name}
         if told.row >= 0:
