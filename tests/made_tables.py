@@ -13,7 +13,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints, is_typedd
 from recollex_engine.domain import records
 from recollex_engine.recall.memory import FIELDS
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+RECALL = "docs/recall.md"
+RECORDS = "engine/LOG.md"
 
 
 def of_a_memory() -> str:
@@ -24,7 +26,7 @@ def of_a_memory() -> str:
 
 def recall_page() -> str:
     """Return docs/recall.md with its table as it is made."""
-    held = (DOCS / "recall.md").read_text("utf-8")
+    held = (ROOT / RECALL).read_text("utf-8")
     before, head, rest = held.partition("| of a memory | |\n")
     assert head, "the table begins with this line"
     _, _, after = rest.partition("\n\n")
@@ -79,19 +81,19 @@ COMMON = ("hole", "by", "why")
 
 
 def records_page() -> str:
-    """Return docs/log-records.md with its sections as they are made."""
-    held = (DOCS / "log-records.md").read_text("utf-8")
+    """Return engine/LOG.md with its sections as they are made."""
+    held = (ROOT / RECORDS).read_text("utf-8")
     before, head, _ = held.partition("## Which fields has each kind?\n")
     assert head, "the sections begin with this line"
     return f"{before}{head}\n{of_records()}"
 
 
-PAGES = {"recall.md": recall_page, "log-records.md": records_page}
+PAGES = {RECALL: recall_page, RECORDS: records_page}
 
 
 def main() -> None:
     for name, made in PAGES.items():
-        (DOCS / name).write_text(made(), encoding="utf-8")
+        (ROOT / name).write_text(made(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -26,9 +26,11 @@ PAGES = [
     "README.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "SECURITY.md",
     *found("docs/**/*.md"),
     *found("bindings/*.md"),
+    "engine/LOG.md",
     "bindings/js/README.md",
     *found("bench/**/README.md"),
 ]
@@ -236,6 +238,91 @@ def test_every_promise_names_its_test() -> None:
 def test_the_changelog_has_an_entry_for_this_version() -> None:
     version = tomllib.loads(text_of("pyproject.toml"))["project"]["version"]
     assert re.search(rf"^## {re.escape(version)}\b", text_of("CHANGELOG.md"), re.M)
+
+
+COUNTED_PAGES = ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/*.md")
+MOST_BYTES_OF_DOCS = 220 * 1024
+"""Of the pages of docs, CHANGELOG, README and ARCHITECTURE together."""
+
+
+def without_code(text: str) -> str:
+    """Return a page without its blocks and words of code, and without the targets of links."""
+    return re.sub(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", "", text, flags=re.M | re.S)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_writes_figures_as_english_does(page: str) -> None:
+    text = without_code(text_of(page))
+    assert not re.findall(r".*(?<![\w.])\.\d.*", text), "0.83, not .83"
+    assert not re.findall(r".*\bin turns\b.*", text), "alternately"
+    assert not re.findall(r".*\d of (?:its|the) time\b.*", text), "17 % faster, or 0.83x"
+
+
+def test_the_docs_are_short_enough_together() -> None:
+    pages = [*found("docs/**/*.md"), "CHANGELOG.md", "README.md", "ARCHITECTURE.md"]
+    assert sum(len((ROOT / page).read_bytes()) for page in pages) <= MOST_BYTES_OF_DOCS
+
+
+WORDS = (
+    *("one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+NOUNS = (
+    "modules|commands|subcommands|tests|endpoints|tools|formats|frameworks|adapters|files|packages"
+    "|roots|columns|dictionaries|kinds|types|levels|presets|arms|papers|sets|stages|kernels|options"
+    "|recipes|pages|methods|languages|scenarios|parts|folders|extras|embedders|operators|prompts"
+)
+COUNT = re.compile(
+    rf"(?<![\w.,])(\d+(?:,\d{{3}})*|(?i:{'|'.join(WORDS)})) ((?:[a-z]+ )?(?:{NOUNS}))\b"
+)
+LIMITS = {
+    ("docs/imports.md", "files"),  # of an archive
+    ("docs/reliability.md", "states"),
+    ("docs/episodic.md", "parts"),  # of an answer, in TISER
+    ("docs/adapters.md", "tools"),  # that edit one agent at once
+    ("docs/storage.md", "files"),  # that a write touches
+}
+"""Numbers that are no counts of what there is: bounds, and what a run did."""
+
+
+def number(word: str) -> int:
+    return WORDS.index(word.lower()) + 1 if word.lower() in WORDS else int(word.replace(",", ""))
+
+
+def counts() -> dict[tuple[str, str], int]:
+    """Return what each statement of a page that counts something must say, by page and noun."""
+    from bench.datasets import CASES, LOADERS
+    from recollex import presets
+    from recollex_engine.text.entity_types import ENTITY_TYPES
+
+    roots = ("kernels", "engine", "bindings")
+    packages = [path for root in roots for path in found(f"{root}/*/__init__.py")]
+    listed = re.findall(r"^\| [^|]*\| `pip install", text_of("docs/adapters.md"), re.M)
+    return {
+        ("README.md", "data sets"): len(LOADERS),
+        ("README.md", "sets"): len(LOADERS) + len(CASES),
+        ("README.md", "arms"): len(presets.default.arms),
+        ("CHANGELOG.md", "arms"): len(presets.tempr.arms),
+        ("ARCHITECTURE.md", "packages"): len(packages),
+        ("ARCHITECTURE.md", "source roots"): len(roots),
+        ("CHANGELOG.md", "papers"): len(re.findall(r"^## ", text_of("docs/papers.md"), re.M)),
+        ("docs/papers.md", "papers"): len(re.findall(r"^## ", text_of("docs/papers.md"), re.M)),
+        ("CHANGELOG.md", "agent frameworks"): len(listed),
+        ("docs/entities.md", "types"): len(ENTITY_TYPES),
+    }
+
+
+def test_what_a_page_counts_is_computed() -> None:
+    expected = counts()
+    met = set()
+    for page in [each for pattern in COUNTED_PAGES for each in found(pattern)]:
+        for written, noun in COUNT.findall(without_code(text_of(page)).replace("\n", " ")):
+            if (page, noun) in LIMITS or (page, noun) == ("ARCHITECTURE.md", "modules"):
+                continue  # tests/bench/test_code_size.py counts modules
+            assert (page, noun) in expected, f"{page} counts {noun}: compute it here"
+            met.add((page, noun))
+            assert number(written) == expected[page, noun], (page, noun, written)
+    assert met == expected.keys()
 
 
 def anchors(page: Path) -> set[str]:

@@ -38,7 +38,7 @@ ROWS = rows()
 
 
 def files(cell: str) -> list[Path]:
-    return [(PAGE.parent / target).resolve() for target in re.findall(r"\]\(([^)]+)\)", cell)]
+    return [(PAGE.parent / target).resolve() for target in re.findall(r"\]\(([^)#]+)", cell)]
 
 
 def is_defined(name: str, text: str) -> bool:

@@ -2,7 +2,7 @@
 
 `log.format` has the bytes around a record's payload; here is the payload, a JSON object. Numbers
 of memories, entities, words, facts and events count from 0 in the order of the log. A field that
-says nothing is left out. docs/log-records.md is made of this module.
+says nothing is left out. engine/LOG.md is made of this module.
 
 Each field says what an erasure does with it (see `writing.erasure_plan`): it *goes* with what the
 record is about; it *stays*, because it has numbers, times and checksums, or names of rules, models
