@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, tzinfo
-from typing import Protocol
+from typing import Any, Protocol
 
 from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.dates.parser_options import check_month_first, check_zone
@@ -55,6 +55,7 @@ class EnglishDates:
 def in_locale(parser: TimeParser, locale: str) -> TimeParser:
     """Return ``parser``; one that leaves the order of day and month open, in that of ``locale``."""
     is_open = getattr(parser, "month_first", False) is None
-    if is_open and puts_month_first(locale) and is_dataclass(parser):
-        return replace(parser, month_first=True)
+    made: Any = parser  # of a class that has the field
+    if is_open and puts_month_first(locale) and is_dataclass(made):
+        parser = replace(made, month_first=True)
     return parser

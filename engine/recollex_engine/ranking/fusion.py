@@ -111,7 +111,10 @@ class ReciprocalRank:
 
     def fuse(self, evidence: Evidence) -> Fused:
         """Return the union by reciprocal rank."""
-        by_arm = evidence.lists
+        return self.fuse_lists(evidence.lists)
+
+    def fuse_lists(self, by_arm: Mapping[str, ArmList]) -> Fused:
+        """Return the union of lists by reciprocal rank; by_arm: arm -> list."""
         if len(by_arm) == 1:
             ((name, only),) = by_arm.items()
             if name not in self.weights:  # the list keeps its order
@@ -161,12 +164,16 @@ class ScoreSum:
 
     def fuse(self, evidence: Evidence) -> Fused:
         """Return the union by summed scores."""
-        lists = evidence.lists.values()
+        return self.fuse_lists(evidence.lists)
+
+    def fuse_lists(self, by_arm: Mapping[str, ArmList]) -> Fused:
+        """Return the union of lists by summed scores; by_arm: arm -> list."""
+        lists = by_arm.values()
         if not lists:
             return Fused(np.empty(0, np.uint32), np.empty(0, np.float64))
         memories = np.unique(np.concatenate([ranked.memories for ranked in lists]))  # ascending
         parts: dict[str, npt.NDArray[np.float64]] = {}
-        for name, ranked in evidence.lists.items():
+        for name, ranked in by_arm.items():
             part = np.zeros(len(memories))
             if len(ranked.memories):
                 scores = ranked.scores.astype(np.float64)

@@ -109,7 +109,7 @@ def _units(text: str, words: int) -> list[tuple[int, float]]:
     closing = np.flatnonzero(closes)
     sizes = np.diff(so_far[closing], prepend=0.0)
     done = 0  # sentences
-    for long in np.flatnonzero(sizes > SLACK * words):
+    for long in np.flatnonzero(sizes > SLACK * words).tolist():
         units += zip(end[closing[done:long]].tolist(), sizes[done:long].tolist(), strict=True)
         begin = closing[long - 1] + 1 if long else 0
         own = slice(begin, closing[long] + 1)
