@@ -13,8 +13,7 @@ from mcp.server.mcpserver import MCPServer
 from recollex.frameworks.mcp.agents import PRINCIPAL, Agents
 from recollex.remote.http.cross_site import check_site
 from recollex.remote.http.problems import RequestError
-from recollex.remote.http.unsignalled_server import UvicornServer
-from recollex.remote.http.uvicorn_server import limited_protocol
+from recollex.remote.http.uvicorn_server import UvicornServer, limited_protocol
 from recollex.remote.server.access import Access, check_exposed
 from recollex.remote.server.connection_limiter import ConnectionLimiter, admit
 from recollex.remote.server.limits import Limits

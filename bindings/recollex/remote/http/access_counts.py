@@ -8,6 +8,7 @@ from recollex.remote.http.schema import AGENT, ID, OF_AGENT, flag, listed, membe
 from recollex_engine.domain.checks import MAX_IDS
 
 USED = members(
+    "Used",
     {
         "ids": listed(ID, "The memories that were used.", 1, MAX_IDS),
         "helped": flag("Whether they helped, or misled; left out if that is not known."),

@@ -9,6 +9,10 @@ from datetime import datetime
 from typing import Any
 
 import orjson
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
 
 from recollex.api.proxies import Method
 from recollex.pages import studio
@@ -29,11 +33,11 @@ from recollex.remote.http import (
     think,
     tools,
 )
-from recollex.remote.http.api_page import HEADERS, api_page
+from recollex.remote.http.api_page import PATHS, api_file
 from recollex.remote.http.cross_site import check_site
 from recollex.remote.http.endpoint import Endpoint
-from recollex.remote.http.problems import problem
-from recollex.remote.http.routes import Routes, check_request, no_such_verb
+from recollex.remote.http.near_paths import near_path
+from recollex.remote.http.problems import RequestError, problem
 from recollex.remote.server.access import Principal
 from recollex.remote.server.calls import MAX_KEY, Options
 from recollex.remote.server.connection_limiter import admit
@@ -44,7 +48,6 @@ from recollex_engine.errors import InputError
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Answer = tuple[int, Mapping[str, str], bytes]
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     *retaining.ENDPOINTS,
@@ -61,25 +64,19 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *think.ENDPOINTS,
     *investigate.ENDPOINTS,
 )
-JSON = {"content-type": "application/json"}
+PRINCIPAL = "recollex.principal"
+GONE = "recollex.gone"
+"""Keys of a request's scope: who sends it, and whether its client has disconnected."""
 
 
 class ServiceBackend:
     """The service on behalf of one request; an `endpoint.Backend`."""
 
-    __slots__ = ("_client", "_options", "_principal", "_service")
-
-    def __init__(
-        self,
-        service: Service,
-        principal: Principal,
-        client: object,
-        options: Options,
-    ) -> None:
+    def __init__(self, service: Service, request: Request) -> None:
         self._service = service
-        self._principal = principal
-        self._client = client
-        self._options = options
+        self._principal: Principal = request.scope[PRINCIPAL]
+        self._client = request.scope.get("client")
+        self._options = _options(request.headers)
 
     async def call(
         self,
@@ -122,81 +119,105 @@ class Application:
         self._service = service
         self._metrics = metrics
         self._host = host
-        self._pages: dict[bytes, Callable[[], Answer]] = {
-            b"/healthz": self._health,
-            b"/readyz": self._readiness,
-            b"/metrics": self._measures,
-            b"/docs": self._page,
-            b"/openapi.json": self._document,
-            b"/api/openapi.json": self._document,
+        pages = {
+            "/healthz": self._health,
+            "/readyz": self._readiness,
+            "/openapi.json": self._document,
+            "/api/openapi.json": self._document,
+            **dict.fromkeys((*studio.paths(), studio.FRAME), self._studio),
+            **dict.fromkeys(PATHS, self._docs),
         }
-        for path in (*studio.paths(), studio.FRAME):
-            self._pages[path.encode()] = functools.partial(_studio, path)
-        self._routes = Routes(ENDPOINTS, [page.decode() for page in self._pages])
+        self._open = frozenset(pages)
+        by_path: dict[str, dict[str, Endpoint]] = {}
+        for endpoint in ENDPOINTS:
+            by_path.setdefault(endpoint.path, {})[endpoint.verb] = endpoint
+        self._routes = [
+            *(Route(path, page) for path, page in pages.items()),
+            Route("/metrics", self._measures),
+            Route("/api/rpc", self._rpc, methods=["POST"]),
+            *(
+                Route(path, functools.partial(self._endpoint, verbs), methods=list(verbs))
+                for path, verbs in by_path.items()
+            ),
+        ]
+        self._router = Router(self._routes, redirect_slashes=False, default=self._nothing)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             raise InputError(f"only http is spoken here, got {scope['type']}")
-        try:
-            status, headers, body = await self._answer(scope, receive)
-        except asyncio.CancelledError:
-            if not scope.get("recollex.gone"):
-                raise
-            return  # the client has disconnected
-        except Exception as error:
-            status, headers, body = problem(error)
-            if status == 500:
-                self._service.observer.failed(None, error)
-        self._metrics.sent(len(body), "http")
-        head = [
-            (b"content-length", b"%d" % len(body)),
-            (b"cache-control", b"no-store"),
-            (b"x-content-type-options", b"nosniff"),
-            *((name.encode(), value.encode("latin-1")) for name, value in headers.items()),
-        ]
-        await send({"type": "http.response.start", "status": status, "headers": head})
-        await send({"type": "http.response.body", "body": body})
 
-    async def _answer(self, scope: Scope, receive: Receive) -> Answer:
-        headers = dict(scope["headers"])
+        async def counted(message: MutableMapping[str, Any]) -> None:
+            self._metrics.sent(len(message.get("body", b"")), "http")
+            await send(message)
+
+        try:
+            self._admit(scope)
+            await self._router(scope, receive, counted)
+        except ClientDisconnect:
+            return
+        except asyncio.CancelledError:
+            if not scope.get(GONE):
+                raise
+        except Exception as error:
+            await self._refusal(scope, error)(scope, receive, counted)
+
+    def _admit(self, scope: Scope) -> None:
+        """Refuse a request of another site, or without a known token, if tokens are known."""
         if self._service.access.open:
             check_site(scope["headers"], self._host)
-        verb = scope["method"]
-        path = scope["raw_path"]
-        page = self._pages.get(path)
-        if page is not None and verb not in ("GET", "HEAD"):
-            raise no_such_verb(verb, "GET")
-        if page is not None and path != b"/metrics":
-            return page()
-        principal = self._service.access.principal(_token(headers))
-        admit(scope)
-        if page is not None:
-            return page()
-        kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
-        if path == b"/api/rpc":
-            if verb != "POST":
-                raise no_such_verb(verb, "POST")
-            body = await self._body(receive)
-            work = rpc.answer(self._service, principal, scope.get("client"), kind, body)
-            answered: Answer = await self._while_there(work, scope, receive)
-            return answered
-        endpoint, words = self._routes.find(verb, path)
-        body = await self._body(receive)
-        request = check_request(endpoint, words, scope["query_string"], kind, body)
-        options = _options(headers)
-        backend = ServiceBackend(self._service, principal, scope.get("client"), options)
-        found = await self._while_there(endpoint.handler(backend, request), scope, receive)
-        return 200, JSON, found if isinstance(found, bytes) else orjson.dumps(found)
+        # Paths are matched as they were sent: an id may hold a slash, which is written %2F.
+        scope["path"] = scope["raw_path"].decode("latin-1")
+        scope["app"] = self  # lets the router raise what it would answer
+        if scope["path"] not in self._open:
+            scope[PRINCIPAL] = self._service.access.principal(_token(scope["headers"]))
+            admit(scope)
 
-    async def _while_there(self, work: Awaitable[Any], scope: Scope, receive: Receive) -> Any:
+    def _refusal(self, scope: Scope, error: Exception) -> Response:
+        if isinstance(error, HTTPException):
+            allowed = ", ".join(sorted((error.headers or {})["Allow"].split(", ")))
+            said = f"it takes {allowed}, got {scope['method'][:20]}"
+            error = RequestError(405, "NoSuchVerb", said, allow=allowed)
+        status, headers, body = problem(error)
+        if status == 500:
+            self._service.observer.failed(None, error)
+        return _answer(body, headers, status)
+
+    async def _nothing(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a path that does not exist; name one that it resembles."""
+        near = near_path(scope["path"], (route.path for route in self._routes))
+        hint = f"did you mean {near}? " if near else ""
+        where = f"there is nothing at {scope['path'][:80]!r}"
+        raise RequestError(
+            404, "NoSuchPath", f"{where}: {hint}/docs and /openapi.json say what there is"
+        )
+
+    async def _endpoint(self, verbs: Mapping[str, Endpoint], request: Request) -> Response:
+        endpoint = verbs[request.method if request.method in verbs else "GET"]
+        body = await self._body(request)
+        query = request.scope["query_string"]
+        checked = endpoint.check(request.path_params, query, _kind(request), body)
+        work = endpoint.handler(ServiceBackend(self._service, request), checked)
+        found = await self._while_there(work, request)
+        content = found if isinstance(found, bytes) else orjson.dumps(found)
+        return _answer(content, {"content-type": "application/json"})
+
+    async def _rpc(self, request: Request) -> Response:
+        body = await self._body(request)
+        scope = request.scope
+        client = scope.get("client")
+        work = rpc.answer(self._service, scope[PRINCIPAL], client, _kind(request), body)
+        status, headers, content = await self._while_there(work, request)
+        return _answer(content, headers, status)
+
+    async def _while_there(self, work: Awaitable[Any], request: Request) -> Any:
         """Return the result of ``work``, which is cancelled if the client disconnects."""
         task = asyncio.current_task()
-        watch = asyncio.ensure_future(receive())
+        watch = asyncio.ensure_future(request.receive())
 
         def gone(watched: "asyncio.Future[Any]") -> None:
             if not watched.cancelled() and task is not None:
-                scope["recollex.gone"] = True
+                request.scope[GONE] = True
                 task.cancel()
 
         watch.add_done_callback(gone)
@@ -206,41 +227,39 @@ class Application:
             watch.remove_done_callback(gone)
             watch.cancel()
 
-    async def _body(self, receive: Receive) -> bytes:
+    async def _body(self, request: Request) -> bytes:
         """Return a request's body, which `LimitedProtocol` bounds in length and in time."""
-        parts = []
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise asyncio.CancelledError
-            parts.append(message.get("body", b""))
-            more = message.get("more_body", False)
-        body = b"".join(parts)
+        body = await request.body()
         self._metrics.received(len(body), "http")
         return body
 
-    def _health(self) -> Answer:
-        return 200, {"content-type": "text/plain"}, b"ok\n"
+    async def _health(self, request: Request) -> Response:
+        return _answer(b"ok\n")
 
-    def _readiness(self) -> Answer:
+    async def _readiness(self, request: Request) -> Response:
         if self._service.status().stopping:
-            return 503, {"content-type": "text/plain"}, b"stopping\n"
-        return 200, {"content-type": "text/plain"}, b"ready\n"
+            return _answer(b"stopping\n", status=503)
+        return _answer(b"ready\n")
 
-    def _measures(self) -> Answer:
-        return 200, {"content-type": CONTENT_TYPE}, self._service.metrics_text().encode()
+    async def _measures(self, request: Request) -> Response:
+        return _answer(self._service.metrics_text().encode(), {"content-type": CONTENT_TYPE})
 
-    def _page(self) -> Answer:
-        return 200, HEADERS, api_page()
+    async def _docs(self, request: Request) -> Response:
+        headers, body = api_file(request.scope["path"])
+        return _answer(body, headers)
 
-    def _document(self) -> Answer:
-        return 200, JSON, _written(not self._service.access.open)
+    async def _document(self, request: Request) -> Response:
+        written = _written(not self._service.access.open)
+        return _answer(written, {"content-type": "application/json"})
+
+    async def _studio(self, request: Request) -> Response:
+        headers, body = studio.studio_file(request.scope["path"])
+        return _answer(body, headers)
 
 
-def _studio(path: str) -> Answer:
-    headers, body = studio.studio_file(path)
-    return 200, headers, body
+def _answer(body: bytes, headers: Mapping[str, str] | None = None, status: int = 200) -> Response:
+    kept = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+    return Response(body, status, {"content-type": "text/plain", **kept, **(headers or {})})
 
 
 @functools.cache
@@ -248,18 +267,21 @@ def _written(with_tokens: bool) -> bytes:
     return orjson.dumps(openapi.document(ENDPOINTS, with_tokens))
 
 
-def _token(headers: Mapping[bytes, bytes]) -> str | None:
+def _token(headers: list[tuple[bytes, bytes]]) -> str | None:
     """Return the bearer token, None without one."""
-    kind, _, token = headers.get(b"authorization", b"").partition(b" ")
+    kind, _, token = dict(headers).get(b"authorization", b"").partition(b" ")
     return token.strip().decode("latin-1") if kind.lower() == b"bearer" else None
 
 
-def _options(headers: Mapping[bytes, bytes]) -> Options:
+def _kind(request: Request) -> str:
+    """Return the media type of the body, without its parameters."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _options(headers: Mapping[str, str]) -> Options:
     """Return the call options that the headers hold. Raises `InputError`."""
-    given = [headers.get(name) for name in _OPTION_HEADERS]
-    if given == [None, None, None]:
-        return _PLAIN
-    key, timeout, parent = (None if each is None else each.decode("latin-1") for each in given)
+    key = headers.get("idempotency-key")
+    timeout = headers.get("recollex-timeout")
     seconds = None
     if timeout is not None:
         try:
@@ -270,11 +292,7 @@ def _options(headers: Mapping[bytes, bytes]) -> Options:
         raise InputError(
             f"Idempotency-Key must be 1 to {MAX_KEY} visible characters of ASCII, got {key[:40]!r}"
         )
-    return Options(None, seconds, key, parent)
+    return Options(None, seconds, key, headers.get("traceparent"))
 
 
 _KEY = re.compile(f"[!-~]{{1,{MAX_KEY}}}")
-
-
-_OPTION_HEADERS = (b"idempotency-key", b"recollex-timeout", b"traceparent")
-_PLAIN = Options()

@@ -1,13 +1,23 @@
 """An endpoint: its verb and path, what it takes, what it answers, and its handler."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
+from urllib.parse import unquote_to_bytes
+
+import orjson
 
 from recollex.api.proxies import Method
-from recollex.remote.http.schema import Schema
+from recollex.remote.http import responses
+from recollex.remote.http.problems import RequestError
+from recollex.remote.http.schema import Schema, members, read, read_words
 from recollex.remote.wire.methods import METHODS
+from recollex_engine.errors import InputError
+
+MAX_QUERY_STRING = 16_384
+"""The most bytes after the question mark."""
 
 
 class Backend(Protocol):
@@ -52,14 +62,14 @@ class CheckedRequest:
 Handler = Callable[[Backend, CheckedRequest], Awaitable[Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Endpoint:
     """One entry of the table from which requests are routed, checked and documented.
 
     path: literal words and {names}, each one segment of the path. method: the method of
-    `remote.wire.methods` that it calls, or a row of its own. parameters: schemas of the names in
-    the path. query: schemas of what may follow the question mark. body: schema of the body, None if
-    there is none. answer: schema of what ``handler`` returns, as a JSON value or as its bytes.
+    `remote.wire.methods` that it calls, or a row of its own. parameters: types of the names in the
+    path. query: types of what may follow the question mark. body: type of the body, None if there
+    is none. answer: JSON Schema of what ``handler`` returns, as a JSON value or as its bytes.
     unknown: whether it may name an id that does not exist (404). group: its chapter.
     """
 
@@ -68,13 +78,19 @@ class Endpoint:
     method: str | Method[..., Any]
     summary: str
     handler: Handler
-    answer: Schema
+    answer: responses.Schema
     parameters: Mapping[str, Schema] = field(default_factory=dict)
     query: Mapping[str, Schema] = field(default_factory=dict)
     body: Schema | None = None
     about: str = ""
     unknown: bool = False
     group: str = "memories"
+    named: Schema = field(init=False)
+    asked: Schema = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "named", members("Named", self.parameters))
+        object.__setattr__(self, "asked", members("Asked", self.query))
 
     @property
     def writes(self) -> bool:
@@ -83,6 +99,57 @@ class Endpoint:
         return called.scope == "write"
 
     @property
-    def segments(self) -> tuple[str, ...]:
-        """The parts of the path between its slashes."""
-        return tuple(self.path.strip("/").split("/"))
+    def names(self) -> list[str]:
+        """The names in its path."""
+        return re.findall(r"{(\w+)}", self.path)
+
+    def check(
+        self, words: Mapping[str, str], query: bytes, kind: str, body: bytes
+    ) -> CheckedRequest:
+        """Return what a request holds.
+
+        words: of its path, by their names, as they were sent. kind: of the body, in lower case and
+        without parameters. Raises `RequestError` for a request that cannot be read, `InputError`
+        for a value that is not allowed.
+        """
+        texts = {name: _decoded(word.encode("latin-1"), "path") for name, word in words.items()}
+        path = read_words(texts, self.named, "")
+        asked = read_words(_pairs(query), self.asked, "") if query else {}
+        if self.body is None:
+            if body:
+                raise RequestError(400, "BodyError", f"{self.verb} here takes no body")
+            return CheckedRequest(path, asked, {})
+        if kind != "application/json":
+            raise RequestError(
+                415,
+                "MediaTypeError",
+                f"the body must be application/json, got {kind[:80]!r}: send the header "
+                "Content-Type: application/json",
+            )
+        try:
+            value = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            raise RequestError(400, "BodyError", f"the body is not JSON: {error}") from None
+        return CheckedRequest(path, asked, read(value, self.body, "body"))
+
+
+def _pairs(query: bytes) -> dict[str, str]:
+    """Return the values of a query by their names."""
+    if len(query) > MAX_QUERY_STRING:
+        raise RequestError(
+            414, "QueryError", f"the query may have {MAX_QUERY_STRING} bytes, got {len(query)}"
+        )
+    found: dict[str, str] = {}
+    for pair in filter(None, query.replace(b"+", b" ").split(b"&")):
+        name, _, value = (_decoded(part, "query") for part in pair.partition(b"="))
+        if name in found:
+            raise InputError(f"{name} is given twice")
+        found[name] = value
+    return found
+
+
+def _decoded(part: bytes, what: str) -> str:
+    try:
+        return unquote_to_bytes(part).decode()
+    except UnicodeDecodeError:
+        raise RequestError(400, f"{what.title()}Error", f"the {what} is not UTF-8") from None

@@ -4,10 +4,10 @@ from typing import Any
 
 from recollex.remote.http import responses
 from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
-from recollex.remote.http.schema import OF_AGENT, Schema, flag, members, text
+from recollex.remote.http.schema import OF_AGENT, flag, members, text
 from recollex_mind.entity_resolution import EntityMatch
 
-_TEXT: Schema = {"type": "string"}
+_TEXT: responses.Schema = {"type": "string"}
 MATCH = responses.record(
     "Two entities that were compared. same: whether they are one, null if undecided.",
     source=_TEXT,
@@ -39,10 +39,11 @@ ENDPOINTS = (
         responses.listing("matches", MATCH),
         parameters=OF_AGENT,
         body=members(
+            "ResolveEntities",
             {
                 "preview": flag("Only say what would be done.", default=False),
                 "by": text(about="Who does it, for the log."),
-            }
+            },
         ),
         about="By rule; the language model of --llm decides borderline pairs. Each merge can be "
         "taken back by SPLIT_ENTITY.",

@@ -12,10 +12,13 @@ from recollex.remote.http.schema import (
     Schema,
     flag,
     listed,
+    mapping,
     members,
     moment,
     one_of,
+    one_or_more,
     text,
+    typed,
     whole,
 )
 from recollex_engine.domain.intervals import RELATIONS
@@ -27,32 +30,28 @@ _TIME = text(40, "A year, month, week, day, or a time with its zone.", example="
 _SPAN = listed(moment(), "From the first time to the second.", 2, 2)
 
 
+_CONDITION = members(
+    "TimeCondition", {name: flag() if name == "exists" else _TIME for name in OPERATORS}
+)
+
+
 def _bound(of: str) -> Schema:
-    """Return the schema of a condition on a time."""
-    operators = {name: flag() if name == "exists" else _TIME for name in OPERATORS}
-    return {
-        "anyOf": [_TIME, members(operators)],
-        "description": f"When the fact {of} to be true: a time, or an object of the operators "
+    """Return the type of a condition on a time."""
+    return typed(
+        _TIME | _CONDITION,
+        f"When the fact {of} to be true: a time, or an object of the operators "
         f"{', '.join(OPERATORS)}.",
-    }
+    )
 
 
 CONDITIONS: dict[str, Schema] = {
     "subject": text(),
     "predicate": text(),
-    "object": {
-        "anyOf": [
-            text(about="An entity's name."),
-            {"type": "number"},
-            {"type": "boolean"},
-            {"type": "object", "maxProperties": 1, "additionalProperties": True},
-        ],
-        "description": 'An entity\'s name, a literal, or an object of its kind: {"text": "blue"}.',
-    },
-    "evidence": {
-        "anyOf": [text(), listed(text(), least=1)],
-        "description": "A memory's id, or several; the fact cites one of them.",
-    },
+    "object": typed(
+        text(about="An entity's name.") | int | float | bool | mapping("Its kind, and it.", 1),
+        'An entity\'s name, a literal, or an object of its kind: {"text": "blue"}.',
+    ),
+    "evidence": one_or_more(text(), "A memory's id, or several; the fact cites one of them."),
     "start": _bound("began"),
     "end": _bound("ceased"),
     "during": _SPAN,
@@ -63,19 +62,23 @@ CONDITIONS: dict[str, Schema] = {
     "as_world": moment("What was true then."),
 }
 FIND = members(
+    "FactsFind",
     {
         **CONDITIONS,
         "order_by": one_of(*ORDERS, default="recorded"),
         "descending": flag("In the opposite order."),
         "limit": whole(1, 1000, default=100),
         "offset": whole(0, 2**31, "How many facts are skipped."),
-    }
+    },
 )
 COUNT = members(
-    {**CONDITIONS, "distinct": one_of(*PARTS, about="Count the different ones of these.")}
+    "FactsCount",
+    {**CONDITIONS, "distinct": one_of(*PARTS, about="Count the different ones of these.")},
 )
 VALUE_COUNTS = members(
-    {"field": one_of(*PARTS, about="Whose values are counted."), **CONDITIONS}, ("field",)
+    "FactsValueCounts",
+    {"field": one_of(*PARTS, about="Whose values are counted."), **CONDITIONS},
+    ("field",),
 )
 
 

@@ -5,18 +5,26 @@ from typing import Any
 
 from recollex.remote.http import responses
 from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
-from recollex.remote.http.schema import OF_AGENT, QUERY, listed, members, moment, text, whole
+from recollex.remote.http.schema import (
+    OF_AGENT,
+    QUERY,
+    listed,
+    mapping,
+    members,
+    moment,
+    text,
+    whole,
+)
 from recollex_engine.domain.checks import MAX_IDS
 from recollex_engine.domain.question import MAX_LIMIT
 
-OPERATION: dict[str, object] = {
-    "type": "object",
-    "properties": {"op": {"type": "string"}},
-    "required": ["op"],
-    "additionalProperties": True,
-    "description": 'An operation of `recollex.dsl`, such as {"op": "UPSERT_EDGE", ...}.',
-}
+OPERATION = mapping(
+    'An operation of `recollex.dsl`, such as {"op": "UPSERT_EDGE", ...}.',
+    properties={"op": {"type": "string"}},
+    required=["op"],
+)
 OPERATIONS = members(
+    "Operations",
     {
         "operations": listed(OPERATION, "Recorded together, or not at all.", 1, MAX_IDS),
         "by": text(about="Who says so."),
@@ -113,7 +121,9 @@ ENDPOINTS = (
         search,
         responses.listing("hits", responses.reference("Hit")),
         parameters=OF_AGENT,
-        body=members({**_SEARCHED, "subject": text(), "predicate": text()}, ("query",)),
+        body=members(
+            "FactsSearch", {**_SEARCHED, "subject": text(), "predicate": text()}, ("query",)
+        ),
         group="facts",
     ),
     Endpoint(
@@ -124,7 +134,9 @@ ENDPOINTS = (
         search_events,
         responses.listing("hits", responses.reference("Hit")),
         parameters=OF_AGENT,
-        body=members({**_SEARCHED, "participant": text(), "status": text()}, ("query",)),
+        body=members(
+            "EventsSearch", {**_SEARCHED, "participant": text(), "status": text()}, ("query",)
+        ),
         group="facts",
     ),
     Endpoint(

@@ -1,16 +1,17 @@
-"""The schemas of the filter's members, which every endpoint with a filter takes."""
+"""The types of the filter's members, which every endpoint with a filter takes."""
 
 from collections.abc import Mapping
 
 from recollex.api.conditions import CONDITIONS, Condition
 from recollex.remote.http.schema import (
     LEAST_TRUST,
-    METADATA,
     NETWORK,
     ROLE,
     Schema,
     listed,
+    mapping,
     moment,
+    one_or_more,
     text,
 )
 
@@ -25,9 +26,8 @@ def _schema(condition: Condition) -> Schema:
         case "trust":
             return LEAST_TRUST
         case "metadata":
-            return {**METADATA, "description": about}
-    item = {"network": NETWORK, "role": ROLE}.get(condition.kind, text())
-    return {"anyOf": [item, listed(item, least=1)], "description": about}
+            return mapping(about)
+    return one_or_more({"network": NETWORK, "role": ROLE}.get(condition.kind, text()), about)
 
 
 FILTERS: Mapping[str, Schema] = {name: _schema(each) for name, each in CONDITIONS.items()}

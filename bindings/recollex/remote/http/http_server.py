@@ -5,10 +5,8 @@ import importlib.util
 import ipaddress
 import socket
 import ssl
-from collections.abc import Sized
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from recollex.remote.http.application import Application
 from recollex.remote.server.access import Access, check_exposed
 from recollex.remote.server.connection_limiter import Client
 from recollex.remote.server.metrics import Metrics
@@ -16,23 +14,13 @@ from recollex.remote.server.service import Service
 from recollex.remote.server.tls_accepting import TlsAccepting
 from recollex_engine.errors import InputError
 
+if TYPE_CHECKING:
+    from recollex.remote.http.uvicorn_server import UvicornServer
+
+NEEDED = ("uvicorn", "httptools", "starlette", "msgspec")
+"""What the extra `http` has."""
 BACKLOG = 1024
 """Connections that the system holds until they are accepted."""
-
-
-class _State(Protocol):
-    @property
-    def connections(self) -> Sized: ...
-
-
-class RunningServer(Protocol):
-    """The part of uvicorn's server that is used here; uvicorn is imported only to serve HTTP."""
-
-    should_exit: bool
-
-    @property
-    def server_state(self) -> _State:
-        """Its state, which holds its connections."""
 
 
 class HttpServer:
@@ -44,7 +32,7 @@ class HttpServer:
     def __init__(
         self,
         listening: socket.socket,
-        server: RunningServer,
+        server: "UvicornServer",
         task: "asyncio.Task[None]",
         accepting: TlsAccepting | None,
     ) -> None:
@@ -88,13 +76,13 @@ async def start_http(
     the service asks for no token, or has no ``tls`` and is not ``insecure``, and for an address
     that cannot be listened on.
     """
-    missing = [name for name in ("uvicorn", "httptools") if not importlib.util.find_spec(name)]
+    missing = [name for name in NEEDED if not importlib.util.find_spec(name)]
     if missing:
         raise InputError(f"HTTP needs {' and '.join(missing)}: pip install 'recollex[http]'")
     import uvicorn
 
-    from recollex.remote.http.unsignalled_server import UvicornServer
-    from recollex.remote.http.uvicorn_server import KEEP_ALIVE, limited_protocol
+    from recollex.remote.http.application import Application
+    from recollex.remote.http.uvicorn_server import KEEP_ALIVE, UvicornServer, limited_protocol
 
     limits = service.limits
     protocol = limited_protocol(service.limiter)

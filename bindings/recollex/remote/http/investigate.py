@@ -7,7 +7,7 @@ from typing import Any
 
 from recollex.remote.http import responses
 from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
-from recollex.remote.http.schema import OF_AGENT, QUERY, Schema, members, moment, one_of, whole
+from recollex.remote.http.schema import OF_AGENT, QUERY, members, moment, one_of, whole
 from recollex_mind.episodic.investigation import Investigation
 
 
@@ -18,11 +18,11 @@ async def investigate(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("investigate", request.agent, asked, Investigation.to_dict)
 
 
-_TEXT: Schema = {"type": "string"}
-_TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
-_TEXTS: Schema = {"type": "array", "items": _TEXT}
-_OBJECT: Schema = {"type": "object", "additionalProperties": True}
-_FACTS: Schema = {"type": "array", "items": responses.reference("Fact")}
+_TEXT: responses.Schema = {"type": "string"}
+_TEXT_OR_NULL: responses.Schema = {"type": ["string", "null"]}
+_TEXTS: responses.Schema = {"type": "array", "items": _TEXT}
+_OBJECT: responses.Schema = {"type": "object", "additionalProperties": True}
+_FACTS: responses.Schema = {"type": "array", "items": responses.reference("Fact")}
 _STEP = responses.record(
     "A call of a tool: its arguments, what it found, or why it failed.",
     tool=_TEXT,
@@ -65,6 +65,7 @@ ENDPOINTS = (
         INVESTIGATION,
         parameters=OF_AGENT,
         body=members(
+            "Investigate",
             {
                 "query": QUERY,
                 "max_steps": whole(1, 32, "Calls of tools.", default=3),

@@ -60,12 +60,13 @@ _QUESTION: Mapping[str, Schema] = {
     "pack": one_of("subgraph", about="Add events, facts and their evidence."),
     "kinds": listed(one_of(*KINDS), "What to search: memories, or others in hits.", 1, 4),
 }
-SEARCH_AT = members(_QUESTION, ("query",))
-SEARCH_OF_AGENT = members({**_QUESTION, "as_recorded": AS_RECORDED}, ("query",))
+SEARCH_AT = members("SearchAt", _QUESTION, ("query",))
+SEARCH_OF_AGENT = members("SearchOfAgent", {**_QUESTION, "as_recorded": AS_RECORDED}, ("query",))
 SEARCH = members(
-    {"agent_id": AGENT, **_QUESTION, "as_recorded": AS_RECORDED}, ("agent_id", "query")
+    "Search", {"agent_id": AGENT, **_QUESTION, "as_recorded": AS_RECORDED}, ("agent_id", "query")
 )
 SEARCH_TOGETHER = members(
+    "SearchTogether",
     {
         "agents": listed(AGENT, "The agents.", 1, MOST_AGENTS),
         **{name: each for name, each in _QUESTION.items() if name not in ("pack", "kinds")},
@@ -75,6 +76,7 @@ SEARCH_TOGETHER = members(
 )
 
 ERASE = members(
+    "Erase",
     {
         "id": listed(ID, "These memories."),
         **FILTERS,

@@ -1,13 +1,13 @@
 """The OpenAPI 3.1 document of the API, made from the table of its endpoints."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from msgspec.json import schema_components
 
 from recollex import __version__
 from recollex.remote.http import problems, responses
 from recollex.remote.http.endpoint import Endpoint
-from recollex.remote.http.schema import Schema
 
 DESCRIPTION = """\
 A memory for AI agents. Paths, bodies and names are those of Memora's section 6; what goes beyond it
@@ -34,11 +34,17 @@ _ANSWERS = {
 
 def document(endpoints: Iterable[Endpoint], with_tokens: bool) -> dict[str, Any]:
     """Return the document. ``with_tokens``: whether requests must carry one."""
+    rows = list(endpoints)
+    written, bodies = schema_components(
+        (kind for row in rows for kind in _kinds(row)),
+        ref_template="#/components/schemas/{name}",
+    )
+    schemas = iter(written)
     paths: dict[str, dict[str, Any]] = {}
-    for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.verb.lower()] = _operation(endpoint)
+    for row in rows:
+        paths.setdefault(row.path, {})[row.verb.lower()] = _operation(row, schemas)
     components: dict[str, Any] = {
-        "schemas": {**responses.COMPONENTS, "Problem": problems.SCHEMA},
+        "schemas": {**bodies, **responses.COMPONENTS, "Problem": problems.SCHEMA},
         "responses": {
             str(status): _problem(about)
             for status, about in {**_ANSWERS, 404: "No such id."}.items()
@@ -56,7 +62,16 @@ def document(endpoints: Iterable[Endpoint], with_tokens: bool) -> dict[str, Any]
     return found
 
 
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
+def _kinds(endpoint: Endpoint) -> Iterator[Any]:
+    """Give the types of what a request holds, in the order in which `_operation` writes them."""
+    yield from (endpoint.parameters[name] for name in endpoint.names)
+    yield from endpoint.query.values()
+    if endpoint.body is not None:
+        yield endpoint.body
+
+
+def _operation(endpoint: Endpoint, schemas: Iterator[dict[str, Any]]) -> dict[str, Any]:
+    """Return an operation; schemas: those of `_kinds`, of which it takes its own."""
     never = set() if endpoint.unknown else {404}
     if endpoint.body is None:
         never |= {413, 415}
@@ -65,11 +80,8 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "summary": endpoint.summary,
         "tags": [endpoint.group],
         "parameters": [
-            *(
-                _parameter(name, endpoint.parameters[name], "path")
-                for name in re.findall(r"{(\w+)}", endpoint.path)
-            ),
-            *(_parameter(name, schema, "query") for name, schema in endpoint.query.items()),
+            *(_parameter(name, next(schemas), "path") for name in endpoint.names),
+            *(_parameter(name, next(schemas), "query") for name in endpoint.query),
         ],
         "responses": {
             "200": {"description": "Done.", "content": _json(endpoint.answer)},
@@ -83,20 +95,20 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.about:
         found["description"] = endpoint.about
     if endpoint.body is not None:
-        found["requestBody"] = {"required": True, "content": _json(endpoint.body)}
+        found["requestBody"] = {"required": True, "content": _json(next(schemas))}
     if endpoint.writes:
-        key: Schema = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[!-~]+$"}
+        key = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[!-~]+$"}
         found["parameters"].append(
             {"name": "Idempotency-Key", "in": "header", "required": False, "schema": key}
         )
     return found
 
 
-def _parameter(name: str, schema: Schema, where: str) -> dict[str, Any]:
+def _parameter(name: str, schema: Mapping[str, Any], where: str) -> dict[str, Any]:
     return {"name": name, "in": where, "required": where == "path", "schema": schema}
 
 
-def _json(schema: Schema) -> Mapping[str, Any]:
+def _json(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"application/json": {"schema": schema}}
 
 
@@ -112,7 +124,8 @@ def _name(endpoint: Endpoint) -> str:
     >>> _name(ENDPOINTS[3])
     'post_agents_at_search'
     """
-    words = [part for part in endpoint.segments[1:] if not part.startswith("{")]
-    last = endpoint.segments[-1]
+    segments = endpoint.path.strip("/").split("/")
+    words = [part for part in segments[1:] if not part.startswith("{")]
+    last = segments[-1]
     ending = f"_{last[1:-1]}" if last.startswith("{") else ""
     return f"{endpoint.verb.lower()}_{'_'.join(words)}{ending}"

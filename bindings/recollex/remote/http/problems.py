@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 
-from recollex.remote.http.schema import Schema
 from recollex.remote.wire.error_codec import encode_error
 from recollex_engine import errors
 
@@ -43,7 +42,7 @@ STATUS: Mapping[type[BaseException], int] = MappingProxyType(
 )
 """Class -> status; any other class has the status of its base."""
 
-SCHEMA: Schema = {
+SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "description": "An error (RFC 9457). title is its class in recollex.errors.",
     "properties": {

@@ -8,11 +8,11 @@ from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.remote.http.schema import (
     AGENT,
     OF_AGENT,
-    Schema,
     members,
     moment,
     number,
     text,
+    typed,
     whole,
 )
 from recollex_mind.profile import BACKGROUND, MAX_BACKGROUND, NUMBERS, Profile
@@ -21,15 +21,13 @@ MAX_TOLD = 20_000
 """The most characters of what is new for a background."""
 
 PERSONALITY = members(
-    dict.fromkeys(NUMBERS, number(0, 1)), about="Any of the traits; the others stay as they are."
+    "Traits",
+    dict.fromkeys(NUMBERS, number(0, 1)),
+    about="Any of the traits; the others stay as they are.",
 )
-_BACKGROUND: Schema = {
-    "type": "string",
-    "maxLength": MAX_BACKGROUND,
-    "description": "Who the agent is, in the first person.",
-}
-AGENT_BODY = members({"personality": PERSONALITY, "background": _BACKGROUND})
-PROFILE_BODY = members({"personality": PERSONALITY}, ("personality",))
+_BACKGROUND = typed(str, "Who the agent is, in the first person.", max_length=MAX_BACKGROUND)
+AGENT_BODY = members("Agent", {"personality": PERSONALITY, "background": _BACKGROUND})
+PROFILE_BODY = members("Personality", {"personality": PERSONALITY}, ("personality",))
 
 
 async def read_profile(backend: Backend, request: CheckedRequest) -> Any:
@@ -150,6 +148,7 @@ ENDPOINTS = (
         responses.record(background={"type": "string"}),
         parameters={"agent_id": AGENT},
         body=members(
+            "Told",
             {"content": text(MAX_TOLD, "What is new, in the first or the second person.")},
             ("content",),
         ),

@@ -1,11 +1,10 @@
 """The schemas of answers: of what `to_dict` of the public classes returns."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from recollex.remote.http.schema import Schema
 from recollex.remote.wire.received import looked_up
 from recollex_engine.domain.question import KINDS
 from recollex_engine.facts.facts import Fact, Value
@@ -13,6 +12,9 @@ from recollex_engine.recall.memory import FIELDS, Memory, Told
 from recollex_engine.recall.predecessor import Predecessor
 from recollex_engine.state.closure import Closure
 from recollex_mind.profile import NUMBERS
+
+Schema = Mapping[str, Any]
+"""JSON Schema, as the document has it."""
 
 _TEXT: Schema = {"type": "string"}
 _MOMENT: Schema = {"type": "string", "format": "date-time"}
@@ -23,6 +25,10 @@ _OBJECT: Schema = {"type": "object", "additionalProperties": True}
 
 def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _one_of(words: Iterable[str | None]) -> Schema:
+    return {"type": "string", "enum": [word for word in words if word]}
 
 
 def items(item: Schema) -> Schema:

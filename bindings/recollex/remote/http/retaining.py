@@ -19,7 +19,9 @@ from recollex.remote.http.schema import (
     listed,
     members,
     moment,
+    one_of,
     text,
+    typed,
 )
 from recollex_engine.domain.checks import MAX_NAMES
 from recollex_engine.domain.fields import GIVEN
@@ -27,17 +29,10 @@ from recollex_engine.domain.statement import MAX_BATCH
 from recollex_engine.errors import InputError
 from recollex_engine.text.entity_types import ENTITY_TYPES
 
-_ENTITIES: Schema = {
-    "anyOf": [
-        listed(text()),
-        {
-            "type": "object",
-            "additionalProperties": {"type": "string", "enum": list(ENTITY_TYPES)},
-            "maxProperties": MAX_NAMES,
-        },
-    ],
-    "description": "Names of entities; or an object of names and what they are.",
-}
+_ENTITIES = typed(
+    listed(text()) | typed(dict[str, one_of(*ENTITY_TYPES)], max_length=MAX_NAMES),  # type: ignore[misc]
+    "Names of entities; or an object of names and what they are.",
+)
 
 _FORMS: dict[str, Callable[[str], Schema]] = {
     "text": lambda about: text(about=about),
@@ -48,24 +43,29 @@ _FORMS: dict[str, Callable[[str], Schema]] = {
     "vector": lambda about: VECTOR,
 }
 _OWN = {"network": NETWORK, "source": SOURCE, "trust": TRUST, "id": ID}
-_FIELDS = {each.name: _OWN.get(each.name) or _FORMS[each.form](each.help) for each in GIVEN}
-RETAIN = members({"text": TEXT, **_FIELDS}, ("text",), "One memory.")
+_RETAINED: dict[str, Schema] = {
+    "text": TEXT,
+    **{each.name: _OWN.get(each.name) or _FORMS[each.form](each.help) for each in GIVEN},
+}
+RETAIN = members("Retain", _RETAINED, ("text",), "One memory.")
 _IN_ITEMS = {"text": "content", "event_at": "event_date", "network": "fact_type"}
 """Argument -> Memora's name of it."""
 ITEM = members(
+    "Item",
     {
         _IN_ITEMS.get(name, name): schema
-        for name, schema in RETAIN["properties"].items()
+        for name, schema in _RETAINED.items()
         if name != "document_id"
     },
     ("content",),
     "One memory.",
 )
-RETAINED: Schema = {
-    "anyOf": [RETAIN, listed(RETAIN, "Several, as one transaction.", 1, MAX_BATCH)],
-    "description": "A memory, or a list of some.",
-}
+RETAINED = typed(
+    RETAIN | listed(RETAIN, "Several, as one transaction.", 1, MAX_BATCH),
+    "A memory, or a list of some.",
+)
 BATCH = members(
+    "Batch",
     {
         "agent_id": AGENT,
         "items": listed(ITEM, "The memories, stored as one transaction.", 1, MAX_BATCH),
@@ -81,7 +81,7 @@ async def store(backend: Backend, request: CheckedRequest) -> Any:
     items = request.body["items"]
     arguments: dict[str, Any] = {
         name: [item.get(_IN_ITEMS.get(name, name), _ABSENT.get(name)) for item in items]
-        for name in RETAIN["properties"]
+        for name in _RETAINED
     }
     arguments["texts"] = arguments.pop("text")
     arguments["document_id"] = request.body.get("document_id")
@@ -94,8 +94,7 @@ async def retain(backend: Backend, request: CheckedRequest) -> Any:
     if not isinstance(request.body, list):
         return await backend.call("retain", request.agent, request.body, _id)
     arguments = {
-        name: [item.get(name, _ABSENT.get(name)) for item in request.body]
-        for name in RETAIN["properties"]
+        name: [item.get(name, _ABSENT.get(name)) for item in request.body] for name in _RETAINED
     }
     arguments["texts"] = arguments.pop("text")
     _check_vectors(arguments)

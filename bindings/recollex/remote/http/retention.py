@@ -21,6 +21,7 @@ from recollex.remote.http.schema import (
 from recollex_engine.domain.retention import MOST_AGE, MOST_COUNT, MOST_RULES, Retention
 
 RULE = members(
+    "Rule",
     {
         "network": NETWORK,
         "age_seconds": number(
@@ -32,6 +33,7 @@ RULE = members(
     about="One rule: an age, a count or both; of one network or of all.",
 )
 RULES = members(
+    "Rules",
     {
         "rules": listed(
             RULE, "All rules from now on; an empty list keeps everything.", 0, MOST_RULES
@@ -89,7 +91,7 @@ ENDPOINTS = (
         "retention",
         "Read an agent's retention rules",
         read_rules,
-        responses.listing("rules", RULE),
+        responses.listing("rules", responses.reference("Rule")),
         parameters=OF_AGENT,
         query={"as_recorded": moment("Those in force then.")},
         group="agents",

@@ -1,17 +1,19 @@
-"""JSON Schema for requests: the same schema documents a request and checks it.
+"""What a request may hold: types that msgspec checks, and of which it writes JSON Schema.
 
-A schema is the dict in the OpenAPI document. `read` understands only the keywords that are used
-here: type, enum, properties, required, additionalProperties, items, the bounds of numbers, texts
-and lists, pattern, format date-time, anyOf.
+Each function returns a type with its bounds and its description, so the same type documents a value
+and checks it. `read` checks a JSON value; what it refuses it names by place, bound and value.
 """
 
 import difflib
-import math
 import re
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.inspect import ListType, LiteralType, Metadata, StructType, UnionType, type_info
 
 from recollex_engine.agents.folder_names import MAX_AGENT
 from recollex_engine.domain.checks import MAX_NAME, MAX_NAMES, MAX_TEXT
@@ -22,71 +24,82 @@ from recollex_engine.domain.trust import LEVELS, MAX_SOURCE
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import MAX_DIMENSION
 
-Schema = Mapping[str, Any]
+Schema = Any
+"""A type that msgspec checks: `Annotated`, or a `Struct`."""
 
 NOT_BLANK = r"[^\s\x1c-\x1f\x85]"
 """Matches a text with a character that is no space, in any dialect of regular expressions: the
 spaces are those of `str.isspace`."""
 MAX_COMPONENT = 1e30
 """The bound of a vector's components, whose squares are summed."""
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+# Types made at run time: a checker of types would read what stands in the brackets as types.
+_ANNOTATED: Any = Annotated
+_LIST: Any = list
+_LITERAL: Any = Literal
 
 
 def text(longest: int = MAX_NAME, about: str = "", **more: Any) -> Schema:
-    """Return the schema of a text that is not blank."""
-    return _described(
-        {"type": "string", "minLength": 1, "maxLength": longest, "pattern": NOT_BLANK}, about, more
-    )
+    """Return the type of a text that is not blank."""
+    return typed(str, about, more, min_length=1, max_length=longest, pattern=NOT_BLANK)
 
 
 def whole(least: int, most: int, about: str = "", **more: Any) -> Schema:
-    """Return the schema of a whole number in [least, most]."""
-    return _described({"type": "integer", "minimum": least, "maximum": most}, about, more)
+    """Return the type of a whole number in [least, most]."""
+    return typed(int, about, more, ge=least, le=most)
 
 
 def number(least: float, most: float, about: str = "", **more: Any) -> Schema:
-    """Return the schema of a number in [least, most]."""
-    return _described({"type": "number", "minimum": least, "maximum": most}, about, more)
+    """Return the type of a number in [least, most]."""
+    return typed(float, about, more, ge=least, le=most)
 
 
 def moment(about: str = "", **more: Any) -> Schema:
-    """Return the schema of a time with its zone."""
-    return _described({"type": "string", "format": "date-time"}, about, more)
+    """Return the type of a time with its zone."""
+    return typed(datetime, about, more, tz=True)
 
 
 def flag(about: str = "", **more: Any) -> Schema:
-    """Return the schema of a boolean."""
-    return _described({"type": "boolean"}, about, more)
+    """Return the type of a boolean."""
+    return typed(bool, about, more)
 
 
 def one_of(*values: str, about: str = "", **more: Any) -> Schema:
-    """Return the schema of a word from a list."""
-    return _described({"type": "string", "enum": list(values)}, about, more)
+    """Return the type of a word from a list."""
+    return typed(_LITERAL[values], about, {"type": "string", **more})
 
 
 def listed(item: Schema, about: str = "", least: int = 0, most: int = MAX_NAMES) -> Schema:
-    """Return the schema of a list."""
-    return _described(
-        {"type": "array", "items": item, "minItems": least, "maxItems": most}, about, {}
-    )
+    """Return the type of a list."""
+    return typed(_LIST[item], about, min_length=least, max_length=most)
+
+
+def one_or_more(item: Schema, about: str) -> Schema:
+    """Return the type of an item, or of a list of some."""
+    return typed(item | listed(item, least=1), about)
+
+
+def mapping(about: str, most: int = MAX_NAMES, **more: Any) -> Schema:
+    """Return the type of an object with any members, at most so many."""
+    return typed(dict[str, Any], about, more, max_length=most)
 
 
 def members(
-    properties: Mapping[str, Schema], required: tuple[str, ...] = (), about: str = ""
+    name: str, properties: Mapping[str, Schema], required: tuple[str, ...] = (), about: str = ""
 ) -> Schema:
-    """Return the schema of an object with these members and no others."""
-    found: dict[str, Any] = {
-        "type": "object",
-        "properties": dict(properties),
-        "additionalProperties": False,
-    }
-    if required:
-        found["required"] = list(required)
-    return _described(found, about, {})
+    """Return the type of an object with these members and no others; name: in the document."""
+    fields = [
+        (key, kind) if key in required else (key, kind | UnsetType, UNSET)
+        for key, kind in properties.items()
+    ]
+    return typed(msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True), about)
 
 
-def _described(schema: dict[str, Any], about: str, more: Mapping[str, Any]) -> Schema:
-    return schema | ({"description": about} if about else {}) | dict(more)
+def typed(
+    kind: Any, about: str = "", more: Mapping[str, Any] | None = None, **bounds: Any
+) -> Schema:
+    """Return a type with a description; more: of its JSON Schema."""
+    extra = dict(more) if more else None
+    return _ANNOTATED[kind, Meta(description=about or None, extra_json_schema=extra, **bounds)]
 
 
 AGENT = text(MAX_AGENT, "Whose memory.", example="user123")
@@ -99,14 +112,10 @@ AS_RECORDED = moment("As if asked at this time, whatever was told since.")
 NETWORK = one_of(*NETWORKS)
 ROLE = one_of(*(role for role in ROLES if role))
 SOURCE = text(MAX_SOURCE, "Where it comes from: user, assistant, tool, web or a word of your own.")
-TRUST = one_of(*(level for level in LEVELS if level), about="How far its source is trusted.")
-LEAST_TRUST = one_of(*TRUST["enum"], about="The least trust of a memory; all, if not given.")
-METADATA: Schema = {
-    "type": "object",
-    "maxProperties": MAX_NAMES,
-    "additionalProperties": True,
-    "description": "Any JSON values by name.",
-}
+_LEVELS = tuple(level for level in LEVELS if level)
+TRUST = one_of(*_LEVELS, about="How far its source is trusted.")
+LEAST_TRUST = one_of(*_LEVELS, about="The least trust of a memory; all, if not given.")
+METADATA = mapping("Any JSON values by name.")
 QUERY = text(MAX_QUERY, "The question.", example="What does Alice do?")
 TEXT = text(MAX_TEXT, example="Alice joined Google.")
 VECTOR = listed(
@@ -118,51 +127,52 @@ VECTOR = listed(
 BUDGET = whole(1, MAX_BUDGET, "How many memories each arm may bring.", default=100)
 
 
-def read(value: Any, schema: Schema, name: str) -> Any:
-    """Return a JSON value with its times as datetimes; ``name`` is its name in messages.
+def read(value: Any, kind: Schema, whole: str) -> Any:
+    """Return a JSON value with its times as datetimes; an object has what was given of it.
 
-    Raises `InputError`, which names the place, the bound and the value.
+    whole: the value's name in messages. Raises `InputError`, which names the place, the bound and
+    the value.
 
-    >>> read({"k": 0}, members({"k": whole(1, 5)}), "body")
+    >>> read({"k": 0}, members("Asked", {"k": whole(1, 5)}), "body")
     Traceback (most recent call last):
-    recollex_engine.errors.InputError: body.k must lie in [1, 5], got 0
+    recollex_engine.errors.InputError: body.k must be a whole number >= 1, got 0
     """
-    if "anyOf" in schema:
-        return _read_any(value, schema, name)
-    kind = schema.get("type")
-    if kind is not None and not _is(kind, value):
-        raise InputError(f"{name} must be {_kind(schema)}, got {_said(value)}")
-    if "enum" in schema and value not in schema["enum"]:
-        raise InputError(f"{name} must be one of {', '.join(schema['enum'])}, got {_said(value)}")
-    if kind == "object":
-        return _read_object(value, schema, name)
-    if kind == "array":
-        _check_length(len(value), schema, name, "Items", "items")
-        item = schema["items"]
-        return [read(each, item, f"{name}[{place}]") for place, each in enumerate(value)]
-    if kind == "string":
-        return _read_text(value, schema, name)
-    if kind in ("integer", "number"):
-        least = schema.get("minimum", -math.inf)
-        most = schema.get("maximum", math.inf)
-        if not least <= value <= most:
-            raise InputError(f"{name} must lie in [{least}, {most}], got {_said(value)}")
-        return int(value) if kind == "integer" else value
-    return value
+    try:
+        return _given(msgspec.convert(value, kind))
+    except msgspec.ValidationError as error:
+        raise InputError(_refusal(str(error), value, kind, whole)) from None
 
 
-def read_word(word: str, schema: Schema, name: str) -> Any:
-    """Return a value from a path or a query string, as `read` does."""
-    kind = schema.get("type")
-    if kind == "integer":
-        if not re.fullmatch(r"-?\d{1,18}", word, re.ASCII):
-            raise InputError(f"{name} must be a whole number, got {word[:80]!r}")
-        return read(int(word), schema, name)
-    if kind == "boolean":
-        if word not in ("true", "false"):
-            raise InputError(f"{name} must be true or false, got {word[:80]!r}")
+def read_words(words: Mapping[str, str], kind: Schema, whole: str) -> dict[str, Any]:
+    """Return the words of an address by their names, as `read` does.
+
+    kind: of `members`, or another struct.
+    """
+    kinds = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    plain = {name: _plain(word, kinds.get(name)) for name, word in words.items()}
+    found: dict[str, Any] = read(plain, kind, whole)
+    return found
+
+
+def _plain(word: str, kind: Any) -> Any:
+    """Return a word as the number or the boolean that it should be; else as it is."""
+    kind = next(iter(getattr(kind, "__args__", ())), kind)  # without UNSET
+    kind = getattr(kind, "__origin__", kind)
+    if kind is int and re.fullmatch(r"-?\d{1,18}", word, re.ASCII):
+        return int(word)
+    if kind is bool and word in ("true", "false"):
         return word == "true"
-    return read(word, schema, name)
+    return word
+
+
+def _given(found: Any) -> Any:
+    """Return a struct, and those that it holds, as mappings of what was given."""
+    if isinstance(found, Struct):
+        values = ((name, getattr(found, name)) for name in found.__struct_fields__)
+        return {name: _given(each) for name, each in values if each is not UNSET}
+    if isinstance(found, list) and found and isinstance(found[0], Struct):
+        return [_given(each) for each in found]
+    return found
 
 
 _OTHER_NAMES = {"content": "text", "question": "query"}
@@ -186,95 +196,82 @@ def known_words(word: str, known: Iterable[str]) -> str:
     return f"{word[:80]!r}: {hint}known are {', '.join(all_known)}"
 
 
-_A_TIME = "a time with its zone, such as 2024-05-01T09:30:00Z"
+# -- what is refused -------------------------------------------------------------------------------
+
+_AT = re.compile(r" - at `\$((?:\.\w+|\[(?:\d+|\.\.\.)\])+)`$")
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")
 _ARTICLE = {
     "object": "an object",
     "array": "a list",
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "null": "null",
-}
-_TYPES: dict[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "boolean": (bool,),
-    "null": (type(None),),
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "datetime": "a time with its zone, such as 2024-05-01T09:30:00Z",
 }
 
 
-def _kind(schema: Schema) -> str:
-    return _A_TIME if schema.get("format") == "date-time" else _ARTICLE[schema["type"]]
-
-
-def _is(kind: str, value: Any) -> bool:
-    if kind in ("integer", "number"):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        return kind == "number" or float(value).is_integer()
-    return isinstance(value, _TYPES[kind])
-
-
-def _read_any(value: Any, schema: Schema, name: str) -> Any:
-    """Return a value read by the schema of its type; each choice is of another type."""
-    for choice in schema["anyOf"]:
-        if _is(choice["type"], value):
-            return read(value, choice, name)
-    kinds = " or ".join(map(_kind, schema["anyOf"]))
-    raise InputError(f"{name} must be {kinds}, got {_said(value)}")
-
-
-def _read_object(value: dict[str, Any], schema: Schema, name: str) -> dict[str, Any]:
-    properties: Mapping[str, Schema] = schema.get("properties", {})
-    if not schema.get("additionalProperties", True) and (unknown := value.keys() - properties):
-        raise InputError(f"{name} has an unknown member {known_words(min(unknown), properties)}")
-    for wanted in schema.get("required", ()):
-        if wanted not in value:
-            raise InputError(f"{name} has no {wanted!r}")
-    if len(value) > schema.get("maxProperties", math.inf):
-        raise InputError(f"{name} may have {schema['maxProperties']} members, got {len(value)}")
-    return {
-        key: read(each, properties[key], f"{name}.{key}") if key in properties else each
-        for key, each in value.items()
-    }
-
-
-def _read_text(value: str, schema: Schema, name: str) -> Any:
-    if schema.get("format") == "date-time":
-        return _read_moment(value, name)
-    _check_length(len(value), schema, name, "Length", "characters")
-    if "pattern" in schema and not _compiled(schema["pattern"]).search(value):
-        what = "is blank" if schema["pattern"] == NOT_BLANK else f"must match {schema['pattern']}"
-        raise InputError(f"{name} {what}, got {_said(value)}")
-    return value
-
-
-def _read_moment(value: str, name: str) -> datetime:
-    if _RFC3339.fullmatch(value):
-        try:
-            found = datetime.fromisoformat(value.upper())
-            found.astimezone(UTC)  # raises beyond the ends of the calendar
-        except (ValueError, OverflowError):
-            pass
-        else:
-            return found
-    raise InputError(f"{name} must be {_A_TIME}, got {_said(value)}")
-
-
-def _check_length(found: int, schema: Schema, name: str, ending: str, unit: str) -> None:
-    least = schema.get(f"min{ending}", 0)
-    most = schema.get(f"max{ending}", math.inf)
-    if not least <= found <= most:
-        raise InputError(f"{name} must have {least} to {most} {unit}, got {found}")
-
-
-def _said(value: Any) -> str:
+def _refusal(said: str, value: Any, kind: Schema, whole: str) -> str:
+    """Return what msgspec says of a value in our words, with the value and with what is known."""
+    at = _AT.search(said)
+    path = at[1] if at else ""
+    said = said[: at.start()] if at else said
+    found, value = _followed(_info(kind), value, path)
+    place = f"{whole}{path}".lstrip(".") or "the query"
+    if isinstance(found, StructType) and isinstance(value, dict):
+        names = [field.name for field in found.fields]
+        if unknown := value.keys() - names:
+            return f"{place} has an unknown member {known_words(min(unknown), names)}"
+        for field in found.fields:
+            if field.required and field.name not in value:
+                return f"{place} has no {field.name!r}"
     written = repr(value)
-    return written if len(written) <= 80 else f"{written[:77]}..."
+    got = f"got {written if len(written) <= 80 else f'{written[:77]}...'}"
+    if isinstance(found, LiteralType) and isinstance(value, str):
+        return f"{place} must be one of {', '.join(map(str, found.values))}, {got}"
+    if "matching regex" in said:
+        return f"{place} is blank, {got}"
+    if "RFC3339" in said or "timezone" in said:
+        said = "Expected `datetime`"
+    if not said.startswith("Expected "):
+        return f"{place}: {said}, {got}"
+    wanted = said.removeprefix("Expected ").partition(", got ")[0]
+    return f"{place} must be {re.sub('`([a-z |]+)`', _in_words, wanted)}, {got}"
+
+
+def _in_words(found: re.Match[str]) -> str:
+    return " or ".join(_ARTICLE.get(each, each) for each in found[1].split(" | "))
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+def _info(kind: Schema) -> Any:
+    return type_info(kind)
+
+
+def _followed(kind: Any, value: Any, path: str) -> tuple[Any, Any]:
+    """Return the type and the value at a path; as far as it can be followed."""
+    kind = _branch(kind, value)
+    for name, place in _STEP.findall(path):
+        if isinstance(kind, StructType) and isinstance(value, dict) and name in value:
+            kind = next(field.type for field in kind.fields if field.name == name)
+            value = value[name]
+        elif isinstance(kind, ListType) and isinstance(value, list) and place:
+            kind = kind.item_type
+            value = value[int(place)]
+        else:
+            break
+        kind = _branch(kind, value)
+    return kind, value
+
+
+def _branch(kind: Any, value: Any) -> Any:
+    """Return the part of a union that is of a value's kind, without its description."""
+    while isinstance(kind, Metadata):
+        kind = kind.type
+    if not isinstance(kind, UnionType):
+        return kind
+    parts = [_branch(each, value) for each in kind.types]
+    for python, wanted in ((dict, StructType), (list, ListType), (str, LiteralType)):
+        if isinstance(value, python):
+            return next((each for each in parts if isinstance(each, wanted)), kind)
+    return kind

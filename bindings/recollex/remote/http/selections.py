@@ -18,21 +18,24 @@ from recollex.remote.http.schema import (
     moment,
     one_of,
     text,
+    typed,
     whole,
 )
 from recollex_engine.recall.value_counts import FIELDS
 
 LIST = members(
+    "List",
     {
         **FILTERS,
         "after": text(about="The id of the last one of the page before."),
         "limit": whole(1, 1000, default=100),
         "newest": flag("The newest recorded first."),
         "as_recorded": AS_RECORDED,
-    }
+    },
 )
-COUNT = members({**FILTERS, "as_recorded": AS_RECORDED})
+COUNT = members("Count", {**FILTERS, "as_recorded": AS_RECORDED})
 VALUE_COUNTS = members(
+    "ValueCounts",
     {
         "field": one_of(*FIELDS, about="Whose values are counted."),
         "most": whole(1, 100_000, "Return only this many values, the most frequent."),
@@ -42,24 +45,23 @@ VALUE_COUNTS = members(
     required=("field",),
 )
 FORGET = members(
+    "Forget",
     {
         "id": listed(ID, "These memories, instead of a filter."),
         **FILTERS,
         "by": text(about="Who forgets them."),
         "why": text(about="The reason."),
-    }
+    },
 )
 AMEND = members(
+    "Amend",
     {
         "tags": listed(text(), "Those that it has from now on."),
         "metadata": METADATA,
-        "valid_until": {
-            "anyOf": [moment(), {"type": "null"}],
-            "description": "When it ceases to be so; null for no end.",
-        },
+        "valid_until": typed(moment() | None, "When it ceases to be so; null for no end."),
         "by": text(about="Who amends it."),
         "why": text(about="The reason."),
-    }
+    },
 )
 
 

@@ -13,7 +13,6 @@ from recollex.remote.http.schema import (
     AGENT,
     LEAST_TRUST,
     QUERY,
-    Schema,
     flag,
     members,
     number,
@@ -34,10 +33,10 @@ async def think(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("think", request.agent, asked, Thought.to_dict)
 
 
-_MEMORIES: Schema = {"type": "array", "items": responses.reference("Memory")}
-_TEXT: Schema = {"type": "string"}
-_TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
-_MOMENT: Schema = {"type": ["string", "null"], "format": "date-time"}
+_MEMORIES: responses.Schema = {"type": "array", "items": responses.reference("Memory")}
+_TEXT: responses.Schema = {"type": "string"}
+_TEXT_OR_NULL: responses.Schema = {"type": ["string", "null"]}
+_MOMENT: responses.Schema = {"type": ["string", "null"], "format": "date-time"}
 _CITATION = responses.record(
     "A label of the answer: the memory that it cites, its place, and the claim.",
     label=_TEXT,
@@ -84,6 +83,7 @@ ENDPOINTS = (
         think,
         THOUGHT,
         body=members(
+            "Think",
             {
                 "agent_id": AGENT,
                 "query": QUERY,

@@ -1,7 +1,8 @@
 """The endpoints of the tools over gists and facts (REMem, Table 1); see `recollex.api.tools`."""
 
 from collections.abc import Mapping
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any
 
 from recollex.api.tool_schemas import FORMS, tool_schemas
@@ -16,6 +17,7 @@ from recollex.remote.http.schema import (
     members,
     moment,
     one_of,
+    typed,
     whole,
 )
 from recollex_engine.domain.question import MAX_LIMIT
@@ -38,7 +40,8 @@ _OWN: Mapping[str, Mapping[str, Schema]] = {
 }
 """What a caller may give to each tool, beside what its schema shows to a model."""
 
-_TEXT: Schema = {"type": "string"}
+_TYPES: Mapping[str, Any] = {"string": str, "integer": int, "number": int | float, "boolean": bool}
+_TEXT = {"type": "string"}
 _ANSWER = responses.record("The answer as text.", answer=_TEXT)
 _SCHEMAS = responses.record(
     "The tools for a language model.",
@@ -64,18 +67,24 @@ def _told(found: Any) -> dict[str, Any]:
     return told
 
 
-def _body(schema: Mapping[str, Any], own: Mapping[str, Schema]) -> Schema:
-    """Return the schema of a request: what a model gives, and what its caller gives."""
-    given = {name: _one_type(each) for name, each in schema["properties"].items()}
-    return members({**given, **own}, tuple(schema["required"]))
+def _body(tool: Mapping[str, Any]) -> Schema:
+    """Return the type of a request: what a model gives, and what its caller gives."""
+    schema = tool["inputSchema"]
+    given = {name: _given(each) for name, each in schema["properties"].items()}
+    name = tool["name"].title().replace("_", "")
+    return members(name, {**given, **_OWN[tool["name"]]}, tuple(schema["required"]))
 
 
-def _one_type(schema: Mapping[str, Any]) -> Schema:
-    kinds = schema["type"]
-    if isinstance(kinds, str):
-        return schema
-    rest = {name: value for name, value in schema.items() if name != "type"}
-    return {"anyOf": [{"type": kind} for kind in kinds], **rest}
+def _given(schema: Mapping[str, Any]) -> Schema:
+    """Return the type of what a model gives, from its JSON Schema."""
+    about = schema["description"]
+    more = {"default": schema["default"]} if "default" in schema else {}
+    if "enum" in schema:
+        return one_of(*schema["enum"], about=about, **more)
+    kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    return typed(
+        reduce(or_, [_TYPES[each] for each in kinds]), about, more, ge=schema.get("minimum")
+    )
 
 
 ENDPOINTS = (
@@ -88,7 +97,7 @@ ENDPOINTS = (
             partial(use, tool["name"]),
             _ANSWER if tool["name"] == "output_answer" else responses.reference("Contexts"),
             parameters=OF_AGENT,
-            body=_body(tool["inputSchema"], _OWN[tool["name"]]),
+            body=_body(tool),
             about=TOOLS[tool["name"]],
             unknown=True,
             group="tools",

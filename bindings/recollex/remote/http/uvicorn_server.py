@@ -1,12 +1,14 @@
-"""Uvicorn's protocol within the server's limits."""
+"""Uvicorn's server without its signal handlers, and its protocol within the server's limits."""
 
 import asyncio
+import contextlib
 import math
 import time
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
 from http import HTTPStatus
 from typing import Any, cast
 
+import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from recollex.remote.http.problems import RequestError, problem
@@ -16,6 +18,18 @@ MAX_HEAD = 65_536
 """The most bytes of a request before its body."""
 KEEP_ALIVE = 75.0
 """Seconds for which a connection without a request is kept, or `Limits.idle` if that is less."""
+
+
+class UvicornServer(uvicorn.Server):
+    """Uvicorn's server, which leaves signals to the process that runs it.
+
+    Uvicorn's own handlers end the process by the signal again.
+    """
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
 
 
 class LimitedProtocol(HttpToolsProtocol):
