@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, tzinfo
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.dates.parser_options import check_month_first, check_zone
@@ -54,8 +54,8 @@ class EnglishDates:
 
 def in_locale(parser: TimeParser, locale: str) -> TimeParser:
     """Return ``parser``; one that leaves the order of day and month open, in that of ``locale``."""
-    is_open = getattr(parser, "month_first", False) is None
-    made: Any = parser  # of a class that has the field
-    if is_open and puts_month_first(locale) and is_dataclass(made):
-        parser = replace(made, month_first=True)
+    made: Any = parser
+    is_open = getattr(made, "month_first", False) is None
+    if is_open and puts_month_first(locale) and is_dataclass(made) and not isinstance(made, type):
+        return cast(TimeParser, replace(made, month_first=True))
     return parser
