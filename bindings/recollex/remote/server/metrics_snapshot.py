@@ -81,7 +81,7 @@ def parse_metrics(text: str) -> MetricsSnapshot:
         for metric in text_string_to_metric_families(text):
             for sample in metric.samples:
                 labels = frozenset(sample.labels.items())
-                values.setdefault(sample.name, {})[labels] = sample.value
+                values.setdefault(sample.name, {})[labels] = float(sample.value)
     except (ValueError, IndexError):
         message = f"what answers there is no recollex server: {text[:80]!r}"
         raise ProtocolError(message) from None
