@@ -49,7 +49,6 @@ FOLDERS = {  # a package's folders, lowest first; "" is its root
         "",
         "remote.server",
         "pages",
-        "pages.graph_page",
         "pages.studio",
         "remote.http",
         "frameworks",

@@ -1,3 +1,4 @@
+import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 import recollex
+from recollex.pages import studio
 from tests.bindings.command_line import Shell, command_line
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
@@ -50,16 +52,20 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[[str], Any]]:
-    """Return a function that opens a page, which must log nothing and run no text as code."""
+def opened(browser: Any) -> Iterator[Callable[[Any], Any]]:
+    """Return a function that opens the studio's graph with a drawing.
 
-    def open_page(page: str) -> Any:
-        path = tmp_path / "page.html"
-        path.write_text(page, encoding="utf-8")
-        browser.get(path.as_uri())
+    It must log nothing and run no text as code.
+    """
+
+    def open_graph(drawn: Any) -> Any:
+        given = f"graphDrawing = {json.dumps(json.dumps(drawn))}; graphWorld = null"
+        script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": given})
+        browser.get(studio.paths()[studio.FRAME].as_uri())
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
         return browser
 
-    yield open_page
+    yield open_graph
     assert browser.get_log("browser") == []
     assert browser.execute_script("return window.hurt") is None
 

@@ -1,4 +1,4 @@
-"""What a browser shows of the page of `recollex graph`."""
+"""What a browser shows of the studio's graph."""
 
 from typing import Any
 
@@ -18,16 +18,6 @@ def edges(browser: Any) -> list[str]:
     """Return the relation of each edge."""
     return browser.execute_script(
         "return [...document.querySelectorAll('#edges .edge')].map((e) => e.dataset.relation)"
-    )
-
-
-def slide(browser: Any, to: int, clock: str = "recorded") -> None:
-    """Move a clock to one of its moments, and wait until the nodes rest."""
-    browser.execute_script(
-        "const time = document.querySelector(`#${arguments[1]} input`); time.value = arguments[0];"
-        "time.dispatchEvent(new Event('input')); settle()",
-        to,
-        clock,
     )
 
 

@@ -26,7 +26,6 @@ WORKS = {
     "memosearch": "memosearch memory Lisbon?",
     "facts": "facts memory --subject Ann --start 'ge 2024' --count",
     "recall": "recall memory Lisbon?",
-    "graph": "graph memory --out graph.html",
     "audit": "audit memory",
     "amend": "amend memory home --tag kept",
     "forget": "forget memory --id home",

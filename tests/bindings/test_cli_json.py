@@ -28,7 +28,6 @@ PRINTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "facts": ("facts told", lambda said: said["id"] == "lives"),
     "recall": ("recall memory Lisbon?", lambda said: said["query"] == "Lisbon?"),
     "list": ("list memory", lambda said: said["id"] == "home"),
-    "graph": ("graph memory --out g.html", lambda said: said == {"file": "g.html"}),
     "agents": ("agents memory", lambda said: "default" in str(said)),
     "delete-agent": ("delete-agent memory default --yes", lambda said: said["deleted"] is True),
     "stats": ("stats memory", lambda said: said["memories"] == 1),

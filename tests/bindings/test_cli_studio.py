@@ -22,7 +22,17 @@ def test_it_shows_a_store_that_another_process_writes(tmp_path: Path) -> None:
         ann = store.agent("ann*")
         ann.retain("Tea.", embedding=[1.0] * 8)
         store.agent("anna").retain("Rum.", embedding=[1.0] * 8)
-        words = ["studio", path, "--agent", "ann*", "--no-browser", "--embedder", "given:8"]
+        words = [
+            "studio",
+            path,
+            "--agent",
+            "ann*",
+            "--view",
+            "log",
+            "--no-browser",
+            "--embedder",
+            "given:8",
+        ]
         with subprocess.Popen(
             [sys.executable, "-c", code, *words],
             stdout=subprocess.PIPE,
@@ -35,11 +45,8 @@ def test_it_shows_a_store_that_another_process_writes(tmp_path: Path) -> None:
                 said = running.stdout.readline()
                 url = urlsplit(said.split(" is at ")[1].strip())
                 given = parse_qs(url.fragment)
-                assert (url.hostname, url.path, given["agent"]) == (
-                    "127.0.0.1",
-                    "/studio",
-                    ["ann*"],
-                )
+                assert (url.hostname, url.path) == ("127.0.0.1", "/studio")
+                assert (given["agent"], given["view"]) == (["ann*"], ["log"])
                 token = {"Authorization": f"Bearer {given['token'][0]}"}
                 with httpx.Client(base_url=f"http://{url.netloc}", timeout=60) as http:
                     assert http.get("/studio").status_code == 200

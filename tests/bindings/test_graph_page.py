@@ -1,21 +1,18 @@
-"""The page of `recollex graph`, in a real browser without a screen.
+"""The studio's graph, in a real browser without a screen.
 
 Chromium and ChromeDriver (Debian: apt-get install chromium chromium-driver) and the package
-selenium are needed; without them the tests of the page are skipped, and those of its text run.
+selenium are needed; without them the tests of the page are skipped, and those of its drawing run.
 """
 
 import json
-import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 import recollex
-from recollex.cli import main
-from recollex.pages.graph_page import graph_page
-from tests.bindings.graph_browser import edges, labels, nodes, slide
+from recollex.pages.studio.reads import drawing
+from tests.bindings.graph_browser import edges, labels, nodes
 
-DATA = re.compile(r'<script type="application/json" id="drawing">(.*?)</script>', re.S)
 START = datetime(2024, 1, 1, tzinfo=UTC)
 NASTY = '</script><img src=x onerror="window.hurt=1">\'"&<!-- \u2028 {{page}} \\u003c'
 
@@ -62,87 +59,51 @@ def agent(store):
         yield opened.agent("a")
 
 
-def data_of(page):
-    (block,) = re.findall(
-        r'<script type="application/json" id="drawing">(.*?)</script>', page, re.S
-    )
-    return json.loads(block)
-
-
-def test_no_text_can_leave_its_place(agent):
-    page = graph_page(agent)
-    assert page.count("<script") == page.count("</script>") == 4
-    assert "<img" not in page
-    texts = {memory["text"] for memory in data_of(page)["memories"]}
-    assert NASTY in texts
-    assert not re.search(r"src=|href=|@import|url\((?!#)|https?://(?!www\.w3)", DATA.sub("", page))
-
-
 def test_what_was_forgotten_is_not_in_it_unless_the_cut_is_earlier(agent):
-    assert "secret" not in graph_page(agent)
-    earlier = graph_page(agent, as_recorded=day(13))
-    assert "secret" in earlier
-    assert "Bergen" not in graph_page(agent, as_recorded=day(11))
+    assert "secret" not in json.dumps(drawing(agent))
+    assert "secret" in json.dumps(drawing(agent.at(day(13))))
+    assert "Bergen" not in json.dumps(drawing(agent.at(day(11))))
 
 
 def test_the_newest_are_drawn_and_the_rest_counted(agent):
-    drawn = data_of(graph_page(agent, limit=1))
+    drawn = drawing(agent, limit=1)
     assert drawn["left_out"] == {"facts": 5, "memories": 1}
     assert len(drawn["facts"]) + len(drawn["events"]) == 1
 
 
-def test_an_agent_that_knows_nothing_has_a_page(tmp_path):
+def test_an_agent_that_knows_nothing_has_a_drawing(tmp_path):
     with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(8)) as store:
-        drawn = data_of(graph_page(store.agent("nobody")))
+        drawn = drawing(store.agent("nobody"))
     assert (drawn["facts"], drawn["until"]) == ([], 0)
-
-
-def test_the_command_line_writes_the_page(store, tmp_path, capsys, monkeypatch):
-    out = tmp_path / "a.html"
-    given, opening = recollex.GivenVectors(8), recollex.open
-    monkeypatch.setattr(
-        recollex, "open", lambda path, **options: opening(path, **options | {"embedder": given})
-    )
-    assert main(["graph", str(store), "--agent", "a", "--out", str(out)]) == 0
-    assert str(out) in capsys.readouterr().err
-    assert data_of(out.read_text("utf-8"))["events"]
-    assert main(["graph", str(store), "--agent", "nobody", "--out", str(out)]) == 1
 
 
 # -- in the browser --------------------------------------------------------------------------------
 
 
-def test_the_slider_shows_the_cut_of_every_moment(agent, opened):
-    browser = opened(graph_page(agent))
-    moments = browser.execute_script("return recorded.moments")
-    assert len(moments) == 13  # all but those at which m3 came and went
-    for place, micros in enumerate(moments):
-        slide(browser, place)
-        at = datetime.fromtimestamp(micros / 1e6, UTC)
-        facts = list(agent.facts.snapshot(as_recorded=at))
-        events = agent.events.find(as_recorded=at)
-        names = {entity.name for entity in agent.facts.entities(as_recorded=at)}
-        names |= {who.name for event in events for who in event.participants}
-        cited = {id for fact in agent.facts.snapshot(as_recorded=day(15)) for id in fact.evidence}
-        expected = [("fact", f"{fact.subject} {fact.predicate} {fact.object}") for fact in facts]
-        expected += [("event", event.summary) for event in events]
-        expected += [("episode", each.title) for each in agent.events.episodes(as_recorded=at)]
-        memories = [m for m in agent.at(at).list() if m.id != "m3"]  # forgotten since
-        expected += [("memory", memory.text) for memory in memories]
-        found = [tuple(node) for node in nodes(browser)]
-        assert sorted(node for node in found if node[0] != "entity") == sorted(expected)
-        shown = {label for kind, label in found if kind == "entity"}
-        loose = {name for m in memories if m.id not in cited for name in m.entities}
-        assert names <= shown <= names | loose
-        conflicts = len(agent.facts.conflicts(as_recorded=at))
-        assert edges(browser).count("conflicts_with") == conflicts
-        assert edges(browser).count("includes_fact") == sum(len(event.facts) for event in events)
-        count = browser.find_element("id", "count").text
-        assert count.startswith(f"{len(found)} node")
+@pytest.mark.parametrize("at", [day(5), day(9), day(11), day(15)])
+def test_the_cut_of_a_moment_is_shown(agent, opened, at):
+    browser = opened(drawing(agent.at(at)))
+    facts = list(agent.facts.snapshot(as_recorded=at))
+    events = agent.events.find(as_recorded=at)
+    memories = agent.at(at).list()
+    expected = [("fact", f"{fact.subject} {fact.predicate} {fact.object}") for fact in facts]
+    expected += [("event", event.summary) for event in events]
+    expected += [("episode", each.title) for each in agent.events.episodes(as_recorded=at)]
+    expected += [("memory", memory.text) for memory in memories]
+    found = [tuple(node) for node in nodes(browser)]
+    assert sorted(node for node in found if node[0] != "entity") == sorted(expected)
+    names = {entity.name for entity in agent.facts.entities(as_recorded=at)}
+    names |= {who.name for event in events for who in event.participants}
+    shown = {label for kind, label in found if kind == "entity"}
+    assert names <= shown <= names | {name for memory in memories for name in memory.entities}
+    conflicts = len(agent.facts.conflicts(as_recorded=at))
+    assert edges(browser).count("conflicts_with") == conflicts
+    assert edges(browser).count("includes_fact") == sum(len(event.facts) for event in events)
+    assert browser.find_element("id", "count").text.startswith(f"{len(found)} node")
 
 
 def test_a_click_tells_all_and_a_search_lights_what_it_finds(agent, opened):
-    browser = opened(graph_page(agent, as_recorded=day(12)))
+    browser = opened(drawing(agent.at(day(12))))
     before = len(nodes(browser))
     (event,) = browser.find_elements("css selector", '.node.event[aria-label="event: The move"]')
     press = "const n = arguments[0]; n.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}))"
@@ -160,9 +121,8 @@ def test_a_click_tells_all_and_a_search_lights_what_it_finds(agent, opened):
     assert len(nodes(browser)) == before
 
 
-def test_a_real_click_on_a_node_and_the_play_button(agent, opened):
-    browser = opened(graph_page(agent))
-    slide(browser, 6)
+def test_a_real_click_on_a_node(agent, opened):
+    browser = opened(drawing(agent.at(day(7))))
     browser.execute_script("layout.heat = 0; settle()")
     shape = browser.find_element("css selector", "#nodes .node.fact .shape")
     selenium = pytest.importorskip("selenium.webdriver")
@@ -172,28 +132,17 @@ def test_a_real_click_on_a_node_and_the_play_button(agent, opened):
     assert "2024-01-05 UTC" in details
     assert "2024-01-13" not in details  # when it was corrected, which was not known then
     assert "versions" not in details
-    slide(browser, 14)
-    play = browser.find_element("css selector", "#recorded .play")
-    play.click()
-    assert browser.execute_script("return Number(recorded.slider.value)") < 14
-    play.click()
 
 
 def test_an_empty_page_says_so(tmp_path, opened):
     with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(8)) as store:
-        browser = opened(graph_page(store.agent("nobody")))
-    assert browser.find_element("id", "empty").text == "This agent knows nothing yet."
+        browser = opened(drawing(store.agent("nobody")))
+    assert browser.find_element("id", "empty").text == "Nothing was known at this time."
     assert nodes(browser) == []
 
 
-def test_a_page_of_a_time_before_all_says_which_time(agent, opened):
-    browser = opened(graph_page(agent, as_recorded=day(0)))
-    said = "Nothing was known: as recorded by 2024-01-01 00:00:00+00:00"
-    assert browser.find_element("id", "empty").text == said
-
-
 def test_the_label_of_a_fact_says_its_object_and_an_edge_what_it_leads_to(agent, opened):
-    browser = opened(graph_page(agent, as_recorded=day(11)))
+    browser = opened(drawing(agent.at(day(11))))
     assert {"lives_in Oslo", "lives_in Rome", "conflicts with"} <= set(labels(browser))
     titles = browser.execute_script(
         "return [...document.querySelectorAll('.edge title')].map((title) => title.textContent)"

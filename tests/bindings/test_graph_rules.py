@@ -1,11 +1,10 @@
-"""What does the page of `recollex graph` draw? Its rules, in a JavaScript engine, no browser.
+"""What does the studio's graph draw? Its rules, in a JavaScript engine, no browser.
 
 Extra `dev` has the engine (quickjs-ng). The page itself is opened in `test_graph_page`.
 """
 
 import itertools
 import json
-from pathlib import Path
 
 import pytest
 import quickjs
@@ -13,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import recollex
-import recollex.pages.graph_page
-from recollex.pages.graph_page import graph_page
-from recollex_engine.errors import InputError
+from recollex.pages import studio
+from recollex.pages.studio.reads import drawing
 from tests.bindings.days_of_may import day
 
-FOLDER = Path(recollex.pages.graph_page.__file__).parent
+FOLDER = studio.paths()[studio.FRAME].parent
 
 
 class Rules:
@@ -37,7 +35,6 @@ class Rules:
 
 CUT = Rules("conflicts.js", "cut.js")
 LABELS = Rules("labels.js")
-CLOCKS = Rules("clocks.js")
 ROOM = {"x0": 0, "y0": 0, "x1": 400, "y1": 300}
 
 
@@ -133,11 +130,6 @@ def agent(tmp_path_factory):
         yield a
 
 
-def data_of(page):
-    block = page.split('<script type="application/json" id="drawing">')[1].split("</script>")[0]
-    return json.loads(block)
-
-
 def micros(moment):
     return None if moment is None else int(moment.timestamp() * 1e6)
 
@@ -163,7 +155,7 @@ def cut(drawn, recorded, world):
 
 
 def test_every_cut_of_both_clocks_is_the_cut_of_the_engine(agent):
-    drawn = data_of(graph_page(agent))
+    drawn = drawing(agent)
     for recorded, world in itertools.product(range(10, 23), [None, *range(1, 10)]):
         at = {"as_recorded": day(recorded), "as_world": None if world is None else day(world)}
         labels, _ = cut(drawn, at["as_recorded"], at["as_world"])
@@ -199,7 +191,7 @@ def test_an_observation_is_drawn_with_the_facts_that_still_prove_it(tmp_path):
         a.facts.correct("f0", valid_end=day(5), recorded_at=day(15))
         a.facts.correct("f1", confidence=0.5, recorded_at=day(16))
         a.facts.archive("f2", recorded_at=day(17))
-        drawn = data_of(graph_page(a))
+        drawn = drawing(a)
         for recorded, world in itertools.product(range(13, 18), [None, *range(1, 7)]):
             at = {"as_recorded": day(recorded), "as_world": None if world is None else day(world)}
             found = a.events.find(status="observation", **at)
@@ -211,7 +203,7 @@ def test_an_observation_is_drawn_with_the_facts_that_still_prove_it(tmp_path):
 
 
 def test_only_conflicts_that_no_later_start_explains_are_drawn(agent):
-    drawn = data_of(graph_page(agent))
+    drawn = drawing(agent)
     assert len(agent.facts.conflicts(as_recorded=day(20))) == 3  # every overlap
     _, edges = cut(drawn, day(20), None)
     assert ("Ann lives_in Oslo", "followed_by", "Ann lives_in Rome") in edges
@@ -228,22 +220,14 @@ def test_only_conflicts_that_no_later_start_explains_are_drawn(agent):
 
 
 def test_predicates_that_allow_many_have_no_conflicts(agent):
-    drawn = data_of(graph_page(agent, many_valued=["likes", "age"]))
-    assert drawn["many_valued"] == ["has_attr", "mentioned_in", "likes", "age"]
+    drawn = drawing(agent)
+    assert drawn["many_valued"] == ["has_attr", "mentioned_in"]
+    drawn["many_valued"] += ["likes", "age"]
     relations = {relation for _, relation, _ in cut(drawn, day(20), None)[1]}
     assert "conflicts_with" not in relations
 
 
-def test_a_predicate_that_no_fact_has_is_refused(agent):
-    with pytest.raises(
-        InputError, match=r"'liks', which is the predicate of no fact; nearest: likes"
-    ):
-        graph_page(agent, many_valued=["liks"])
-    with pytest.raises(InputError, match="a list of predicates, got 'likes'"):
-        graph_page(agent, many_valued="likes")
-
-
-# -- where do labels stand, and at which moments do the clocks stop? -------------------------------
+# -- where do labels stand? ------------------------------------------------------------------------
 
 
 def placed(labels, nodes=(), last=()):
@@ -330,11 +314,3 @@ def test_the_label_of_an_edge_stands_on_it():
     assert placed([edge])[0] == {"e": (100, 100)}
     assert placed([edge], [box(100, 100, 10, 10)])[0] == {"e": (140, 100)}
     assert placed([edge], [box(120, 100, 80, 10)])[0] == {}
-
-
-def test_the_clocks_stop_where_something_changes(agent):
-    drawn = data_of(graph_page(agent))
-    recorded = CLOCKS("recordedMoments(drawing)", drawing=drawn)
-    assert recorded == [micros(day(n)) for n in range(10, 22)]
-    world = CLOCKS("worldMoments(drawing)", drawing=drawn)
-    assert world == [micros(day(n)) for n in range(1, 9)]

@@ -1,4 +1,4 @@
-"""The page of `recollex graph` with many nodes, in small windows, and at times of the world."""
+"""The studio's graph with many nodes, in small windows, and at times of the world."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import recollex
-from recollex.pages.graph_page import graph_page
-from tests.bindings.graph_browser import boxes, labels, meet, nodes, resize, slide, within
+from recollex.pages.studio.reads import drawing
+from tests.bindings.graph_browser import boxes, labels, meet, nodes, resize, within
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -18,7 +18,7 @@ def day(number):
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory):
-    """Return a page of 60 facts about a few people, 40 memories, and an event with roles."""
+    """Return a drawing of 60 facts about a few people, 40 memories, and an event with roles."""
     path = tmp_path_factory.mktemp("crowd") / "store"
     with recollex.open(path, embedder=recollex.GivenVectors(8), durability="off") as store:
         a = store.agent("crowd")
@@ -36,7 +36,7 @@ def crowd(tmp_path_factory):
             )
         roles = {f"Person {n}": f"role {n}" for n in range(6)}
         a.events.add("A feast for everybody", participants=roles, span=(day(50), day(51)))
-        return graph_page(a)
+        return drawing(a)
 
 
 @pytest.mark.parametrize("zoom", [1, 2.5])
@@ -89,7 +89,7 @@ def test_what_is_searched_has_labels_while_many_nodes_move(tmp_path, opened):
         with a.transaction() as tx:
             for n in range(160):
                 tx.facts.add(f"Person {n % 9}", "met", f"Friend {n}")
-        browser = opened(graph_page(a))
+        browser = opened(drawing(a))
     found = browser.execute_script(
         "layout.heat = 1; move(); relabel();"
         "const before = find('labels').getClientRects().length;"
@@ -115,27 +115,22 @@ def test_an_id_is_found_whole_and_not_by_a_part_of_it(crowd, opened):
 
 def test_the_clock_of_the_world_changes_all_that_is_drawn(crowd, opened):
     browser = opened(crowd)
-    assert browser.find_element("css selector", "#world output").text == "any time"
     everything = len(nodes(browser))
-    moments = browser.execute_script("return world.moments")
-    assert moments == sorted({*moments}) and len(moments) > 60
-    micros = int(day(10).timestamp() * 1e6)
-    slide(browser, moments.index(micros), "world")
-    assert browser.find_element("css selector", "#world output").text == "2024-01-11 UTC"
+
+    def hold(at):
+        micros = None if at is None else int(at.timestamp() * 1e6)
+        browser.execute_script("world = arguments[0]; redraw()", micros)
+
+    hold(day(10))
     kinds = [kind for kind, _ in nodes(browser)]
     assert kinds.count("fact") == kinds.count("memory") == 11  # those of the days 0 to 10
     assert "event" not in kinds
     found = browser.find_element("css selector", '#legend [data-hides="fact"] .number').text
     assert found == "11"
-    slide(browser, len(moments) - 1, "world")
+    hold(day(60))
     assert "event" in [kind for kind, _ in nodes(browser)]
-    browser.find_element("css selector", "#world .any").click()
+    hold(None)
     assert len(nodes(browser)) == everything
-    assert browser.find_element("css selector", "#world output").text == "any time"
-    play = browser.find_element("css selector", "#world .play")
-    play.click()
-    assert browser.execute_script("return world.at") is not None
-    play.click()
 
 
 def test_the_card_covers_no_node(crowd, opened):
@@ -170,9 +165,9 @@ def test_the_page_fits_a_window_of_420_pixels(crowd, browser, opened, card):
         assert browser.execute_script("return document.documentElement.scrollWidth") == 420
         assert browser.execute_script("return document.documentElement.scrollHeight") == 800
         window = [0, 0, 420, 800]
-        controls = "#search, summary, .play, .clock input, .any, #count, .moment output, .close"
+        controls = "#search, summary, #count, .close"
         found = boxes(browser, controls)
-        assert len(found) == 10 + card
+        assert len(found) == 3 + card
         assert all(within(box, window) for box in found)
         assert not any(meet(one, two) for n, one in enumerate(found) for two in found[:n])
         (graph,) = boxes(browser, "#graph")
@@ -194,9 +189,9 @@ def test_many_memories_beside_facts_are_hidden_at_first_and_it_is_said(tmp_path,
         texts = [f"Memory {n}" for n in range(130)]
         a.retain_many(texts, embedding=[[1.0] + [0.0] * 7] * 130)
         a.facts.add("Ann", "likes", "tea")
-        browser = opened(graph_page(a, limit=120))
+        browser = opened(drawing(a, limit=120))
     assert [kind for kind, _ in nodes(browser)].count("memory") == 0
-    said = browser.find_element("id", "subtitle").text
+    said = browser.find_element("id", "said").text
     assert "10 memories are left out, the oldest" in said
     assert "memories are hidden: the legend shows them" in said
     browser.find_element("css selector", '#legend [data-hides="memory"]').click()

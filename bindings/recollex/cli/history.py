@@ -1,11 +1,10 @@
-"""The commands for an agent's past: log, audit, diff, snapshot, replay, and its graph as a page."""
+"""The commands for an agent's past: log, audit, diff, snapshot, replay."""
 
 import json
 import textwrap
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import recollex
@@ -18,9 +17,7 @@ from recollex.cli.options import (
     add_key_file,
     add_store,
     add_zone,
-    count,
     span_option,
-    time_option,
 )
 from recollex.cli.parser import Arguments, Command, Parser, did_you_mean
 from recollex.cli.terminal import printable, say, show, terminal_width
@@ -303,49 +300,6 @@ def replay(arguments: Arguments) -> int:
     return 0
 
 
-def _graph_options(parser: Parser) -> None:
-    add = parser.add_argument
-    add_store(parser)
-    add_agent(parser)
-    add_zone(parser)
-    add("--out", metavar="FILE", required=True, help="the HTML page to write")
-    add("--query", help="only what bears on this question")
-    add("--as-recorded", metavar="TIME", help="what was known at this time")
-    add("--limit", type=count, default=400, metavar="N", help="facts and events drawn (400)")
-    add(
-        "--many-valued",
-        action="append",
-        default=[],
-        metavar="PREDICATE",
-        help="its facts are not drawn as conflicts, such as likes; may be repeated",
-    )
-    add_embedder(parser)
-
-
-def graph(arguments: Arguments) -> int:
-    """Write an agent's graph as one HTML page."""
-    from recollex.files.exported_file import replacing
-    from recollex.pages.graph_page import graph_page
-
-    with existing_agent(arguments) as agent:
-        if agent is None:
-            return 1
-        page = graph_page(
-            agent,
-            query=arguments.query,
-            as_recorded=time_option(arguments, "as_recorded"),
-            limit=arguments.limit,
-            many_valued=arguments.many_valued,
-        )
-        with replacing(Path(arguments.out)) as file:
-            file.write_text(page, encoding="utf-8")
-        if arguments.json:
-            show(arguments, "", file=arguments.out)
-        else:
-            say(f"the graph of {arguments.agent} is in {arguments.out}: open it in a browser")
-        return 0
-
-
 COMMANDS = (
     Command(
         "log",
@@ -388,16 +342,5 @@ COMMANDS = (
         ],
         _replay_options,
         replay,
-    ),
-    Command(
-        "graph",
-        "draw what an agent knew, and when, as one HTML page",
-        [
-            "graph memory/ --agent bob --out bob.html",
-            'graph memory/ --query "Where does Alice work?" --out alice.html',
-            "graph memory/ --many-valued likes --many-valued speaks --out known.html",
-        ],
-        _graph_options,
-        graph,
     ),
 )

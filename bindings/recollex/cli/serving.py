@@ -91,6 +91,13 @@ def _studio_options(parser: Parser) -> None:
     add_store(parser)
     parser.add_argument("--agent", metavar="NAME", help="show this agent alone (all)")
     parser.add_argument(
+        "--view",
+        choices=["memories", "recall", "compare", "graph", "log", "health"],
+        default="memories",
+        metavar="VIEW",
+        help="of --agent: memories (default), recall, compare, graph, log or health",
+    )
+    parser.add_argument(
         "--listen", metavar="HOST:PORT", help="an address of this machine (127.0.0.1, any port)"
     )
     parser.add_argument("--no-browser", action="store_true", help="print the address alone")
@@ -120,7 +127,11 @@ COMMANDS = (
     Command(
         "studio",
         "look into the memories of a store, in a browser",
-        ["studio memory/", "studio memory/ --agent bob --listen 127.0.0.1:7078 --no-browser"],
+        [
+            "studio memory/",
+            "studio memory/ --agent bob --view graph",
+            "studio memory/ --agent bob --listen 127.0.0.1:7078 --no-browser",
+        ],
         _studio_options,
         run_of("recollex.cli.studio", "studio"),
     ),

@@ -54,7 +54,7 @@ def studio(arguments: Arguments) -> int:
                 shown = f"[{address}]" if ":" in address else address
                 url = f"http://{shown}:{number}/studio#token={token}"
                 if arguments.agent is not None:
-                    url += f"&agent={quote(arguments.agent, safe='')}"
+                    url += f"&agent={quote(arguments.agent, safe='')}&view={arguments.view}"
                 show(arguments, f"the studio of {store.path} is at {url}", listening=url)
                 sys.stdout.flush()
                 if not arguments.no_browser:

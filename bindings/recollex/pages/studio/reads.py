@@ -5,7 +5,7 @@ lets the service call it as it calls a method; clients of the protocol cannot na
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -13,14 +13,15 @@ from typing import Any
 from recollex.api.agent import Agent
 from recollex.api.arguments import checked_id, optional_micros
 from recollex.api.proxies import Method
+from recollex.pages import graph_drawing
 from recollex.pages.clock_moments import clock_moments
-from recollex.pages.graph_page import drawn
 from recollex_engine.agents.cut import Cut
 from recollex_engine.agents.difference import Difference, differing
 from recollex_engine.agents.health import health
 from recollex_engine.agents.logbook import entries_of, newest_entries
 from recollex_engine.clock import from_micros
 from recollex_engine.errors import InputError, UnknownIdError
+from recollex_engine.facts.conflicts import MANY_VALUED
 from recollex_engine.recall.lookups import history_ordinals, ordinal
 from recollex_engine.recall.near_memories import near_memories
 
@@ -121,8 +122,33 @@ def compare(
 
 
 def drawing(agent: Agent, query: str | None = None, limit: int = 400) -> dict[str, Any]:
-    """Return what the page of `recollex graph` draws."""
-    return drawn(agent, query=query, limit=limit)
+    """Return what the page draws of an agent's graph; see `graph_drawing`.
+
+    query: draw only what a recall of it packs (see `recollex.Packing`). limit: without a query, the
+    most facts and events, newest first, with the entities that they need, and the most memories.
+    """
+    view = agent.engine.view()
+    facts = agent.facts.view()
+    if view is None:
+        chosen = graph_drawing.Chosen()
+    elif query is None:
+        chosen = graph_drawing.newest(view, facts, limit)
+    else:
+        graph = agent.recall(query, pack="subgraph").subgraph
+        assert graph is not None
+        columns = view.columns
+        memories = [columns.newest(memory.id, view.memories, view.op) for memory in graph.memories]
+        chosen = graph_drawing.Chosen(
+            _known(columns.dictionary["fact_ids"].get(fact.id) for fact in graph.facts),
+            _known(columns.dictionary["event_ids"].get(event.id) for event in graph.events),
+            _known(memories),
+        )
+    drawn = graph_drawing.draw(view, facts, chosen)
+    return drawn | {"many_valued": list(MANY_VALUED)}
+
+
+def _known(numbers: Iterable[int | None]) -> set[int]:
+    return {number for number in numbers if number is not None}
 
 
 def agent_health(agent: Agent) -> dict[str, Any]:

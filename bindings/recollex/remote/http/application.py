@@ -124,7 +124,7 @@ class Application:
             "/readyz": self._readiness,
             "/openapi.json": self._document,
             "/api/openapi.json": self._document,
-            **dict.fromkeys((*studio.paths(), studio.FRAME), self._studio),
+            **dict.fromkeys(studio.paths(), self._studio),
             **dict.fromkeys(PATHS, self._docs),
         }
         self._open = frozenset(pages)

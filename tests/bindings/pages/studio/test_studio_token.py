@@ -29,6 +29,7 @@ def test_a_token_in_the_address_is_taken_out_of_it(studio: Any) -> None:
     assert "token" not in studio.browser.current_url
     studio.browser.refresh()
     studio.until_text(".view .text", "The office kitchen")
+    studio.open(f"#token={SECRET.replace(' ', '%20')}&agent=alice&view=graph").one(".graph iframe")
     studio.browser.execute_script("sessionStorage.clear()")
 
 

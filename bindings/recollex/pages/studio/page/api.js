@@ -10,7 +10,8 @@ export function takeToken() {
   if (!given.has("token")) return;
   sessionStorage.setItem(TOKEN, given.get("token"));
   const agent = given.get("agent");
-  history.replaceState(null, "", agent ? `#/${encodeURIComponent(agent)}/memories` : "#/");
+  const view = given.get("view") ?? "memories";
+  history.replaceState(null, "", agent ? `#/${encodeURIComponent(agent)}/${view}` : "#/");
 }
 
 export const setToken = (token) => sessionStorage.setItem(TOKEN, token);

@@ -1,4 +1,4 @@
-// The graph: the page of `recollex graph` in a frame, at the times of this page's clocks.
+// The graph: in a frame of its own, at the times of this page's clocks.
 
 import { html, useEffect, useRef, useState } from "/studio/html.js";
 import { ofAgent, read, useRead } from "/studio/api.js";
@@ -46,7 +46,7 @@ export function Graph({ route, go }) {
     ${found.error && html`<${Failure} error=${found.error} again=${found.again} />`}
     ${!data && !found.error && html`<${Waiting} of=${found} what="the graph" />`}
     ${nothing && html`<${Empty} title="There is nothing to draw."><p>Nothing was known${cut ? ` ${cut}` : ""}.</p><//>`}
-    ${data && !nothing && drawn > 0 && html`<iframe key=${drawn} ref=${frame} src="/studio/graph"
+    ${data && !nothing && drawn > 0 && html`<iframe key=${drawn} ref=${frame} src="/studio/graph/frame.html"
       title="The graph of facts, events, entities and memories"></iframe>`}
   </section>`;
 }

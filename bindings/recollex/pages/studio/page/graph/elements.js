@@ -2,7 +2,8 @@
 // What is drawn, and the elements of the page. Every text is inserted as text, never as HTML.
 
 const find = (id) => document.getElementById(id);
-const drawing = JSON.parse(find("drawing").textContent);
+const drawing = JSON.parse(parent.graphDrawing);
+let world = parent.graphWorld; // microseconds, or null for any time
 const KINDS = ["event", "fact", "entity", "memory", "episode"];
 const RELATIONS = {
   includes_fact: "includes fact", subject: "subject", object: "object", evidence: "evidence",

@@ -192,4 +192,3 @@ svg.addEventListener("dblclick", () => {
   touched = false;
   fit();
 });
-new ResizeObserver(reveal).observe(svg);

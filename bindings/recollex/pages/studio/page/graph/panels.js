@@ -102,7 +102,7 @@ function details() {
       else if (name === "event_at") say("happened", span([value, null]).replace("since ", ""));
       else if (value !== null) say(name.replace("_", " "), String(value));
     }
-    const versions = (node.item.versions || []).filter((version) => version.from <= recorded.at);
+    const versions = (node.item.versions || []).filter((version) => version.from <= drawing.until);
     if (versions.length > 1) say("versions", String(versions.length));
   }
   const rows = html("div", null, "rows");

@@ -1,5 +1,5 @@
 "use strict";
-// The page itself: draws the cut at the times of both clocks.
+// The frame itself: the page around it gives the drawing, and holds the clock of the world.
 
 const elements = new Map();
 const layout = new Layout();
@@ -31,7 +31,7 @@ function nodeElement(node) {
 }
 
 function redraw() {
-  const cut = cutAt(drawing, recorded.at === null ? drawing.until : recorded.at, world.at);
+  const cut = cutAt(drawing, drawing.until, world);
   const nodes = new Map([...cut.nodes].filter(([, node]) => !hiddenKinds.has(node.kind)));
   const edges = cut.edges.filter((edge) => nodes.has(edge.source) && nodes.has(edge.target) &&
     !hiddenRelations.has(edge.relation));
@@ -68,17 +68,14 @@ function redraw() {
 
 function emptiness(cut) {
   if (cut.nodes.size) return "All kinds are hidden: click them in the legend.";
-  if (!recorded.moments.length) {
-    return drawing.subtitle ? "Nothing was known: " + drawing.subtitle : "This agent knows nothing yet.";
-  }
-  return world.at === null ? "Nothing was known at this time."
+  return world === null ? "Nothing was known at this time."
     : "Of the world at this time, nothing was known.";
 }
 
 function leftOut({ facts, memories }) {
   const some = (count, what) => count ? count.toLocaleString("en") + " " + what : "";
   const older = [some(facts, "facts and events"), some(memories, "memories")].filter(Boolean);
-  return older.length ? older.join(" and ") + " are left out, the oldest (--limit draws more)" : "";
+  return older.length ? older.join(" and ") + " are left out, the oldest" : "";
 }
 
 function place() {
@@ -136,20 +133,19 @@ make("path", { d: "M0,0 L8,4 L0,8 z", fill: "context-stroke" },
   make("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7,
     markerHeight: 7, orient: "auto" }, svg.querySelector("defs")));
 
-const recorded = new Clock("recorded", recordedMoments(drawing), redraw);
-const world = new Clock("world", worldMoments(drawing), redraw);
-const everything = [...drawing.facts, ...drawing.events].map((item) => item.versions);
-recorded.draw([...everything.map((versions) => versions[0]), ...drawing.memories]
-  .map((item) => ({ start: item.from, end: null })));
-world.draw([...everything.map((versions) => versions[versions.length - 1]), ...drawing.memories]);
-
 const narrow = matchMedia("(max-width: 700px)");
 const unfold = () => { find("legend").open = !narrow.matches; };
 narrow.addEventListener("change", unfold);
 unfold();
-const crowded = drawing.memories.length > CROWD && everything.length > 0;
+const crowded = drawing.memories.length > CROWD && drawing.facts.length + drawing.events.length > 0;
 if (crowded) hiddenKinds.add("memory");
-find("subtitle").textContent = [drawing.subtitle, leftOut(drawing.left_out),
+find("said").textContent = [leftOut(drawing.left_out),
   crowded ? "memories are hidden: the legend shows them" : ""].filter(Boolean).join(" \u00b7 ");
+addEventListener("message", (event) => {
+  if (event.source !== parent || event.origin !== location.origin) return;
+  world = event.data.world;
+  redraw();
+});
 redraw();
 settle();
+new ResizeObserver(reveal).observe(svg);
