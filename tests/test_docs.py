@@ -1,6 +1,7 @@
 """What the Markdown pages say is so: their links, their Python and their command lines."""
 
 import argparse
+import ast
 import io
 import re
 import shlex
@@ -256,6 +257,16 @@ def test_a_page_writes_figures_as_english_does(page: str) -> None:
     assert not re.findall(r".*(?<![\w.])\.\d.*", text), "0.83, not .83"
     assert not re.findall(r".*\bin turns\b.*", text), "alternately"
     assert not re.findall(r".*\d of (?:its|the) time\b.*", text), "17 % faster, or 0.83x"
+
+
+@pytest.mark.parametrize("path", found("bench/**/*.py"))
+def test_a_docstring_of_a_bench_writes_figures_as_english_does(path: str) -> None:
+    tree = ast.parse(text_of(path))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            text = re.sub(r"`[^`]*`", "", str(node.value.value))
+            assert not re.findall(r".*(?<![\w.*])\.\d.*", text), "0.83, not .83"
+            assert not re.findall(r".*\bin turns[,.].*", text), "alternately"
 
 
 def test_the_docs_are_short_enough_together() -> None:
