@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgpack
 import numpy as np
 import pytest
 
-from recollex.api.filters import Filters
+from recollex.api.conditions import CONDITIONS
 from recollex.api.version import VERSION
 from recollex.remote.wire.messages import CAPABILITIES
 from recollex.remote.wire.methods import METHODS
@@ -269,12 +269,12 @@ def test_the_page_names_what_there_is() -> None:
     }
     (of_filter,) = re.findall(r"^The arguments of a filter: (.*?)\n\n", PAGE, re.M | re.S)
     prose = {"and", "the", "former", "names", "of", "two"}
-    assert set(get_type_hints(Filters)) == set(re.findall(r"\w+", of_filter)) - prose
+    assert set(CONDITIONS) == set(re.findall(r"\w+", of_filter)) - prose
     for name, _, arguments in rows:
         own = set(re.findall(r"\w+", re.split("(, and )?those of", arguments)[0]))
         assert own <= METHODS[name].arguments, name
         if "those of a filter" in arguments:
-            own |= set(get_type_hints(Filters))
+            own |= set(CONDITIONS)
         assert own == METHODS[name].arguments or "those of `recall`" in arguments, name
     for name in [*ARGUMENTS, *RESULTS]:
         assert re.search(rf"`{name}[`(]", PAGE), name

@@ -103,6 +103,11 @@ def feature(
 
 
 ABLATION = "bench/runs/2026-11-28-2-core-epyc/ablation.md"
+"""Of six sets."""
+SEVEN_SETS = "bench/runs/2026-11-22-2-core-epyc/ablation.md"
+"""Of LoCoMo and six others; for what these alone show."""
+DECISIONS = "docs/decisions/ranking.md"
+"""For what sets of chats show, under "Turns of a talk", "Turns that tell" and "Roles"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,34 +167,34 @@ class Contextual:
     before: float = feature(0.18, ABLATION)
     after: float = feature(0.10, ABLATION)
     before_two: float = feature(0.10, ABLATION)
-    document: float = feature(0.23, ABLATION)
+    document: float = feature(0.23, SEVEN_SETS)
     question: float = feature(
         -0.45, ABLATION, when=lambda asked: not asked.cues.addressed, aside=True
     )
     addressed_question: float = feature(
-        0.63, ABLATION, when=lambda asked: asked.cues.addressed, aside=True
+        0.63, DECISIONS, when=lambda asked: asked.cues.addressed, aside=True
     )
     answer: float = feature(0.46, ABLATION, aside=True, asks=True)
     brevity: float = feature(0.15, ABLATION)
     speaker: float = feature(0.44, ABLATION, aside=True)
-    association: float = feature(1.6, ABLATION, aside=True)
+    association: float = feature(1.6, SEVEN_SETS, aside=True)
     moment: float = feature(
         1.3,
-        ABLATION,
+        SEVEN_SETS,
         when=lambda asked: not (asked.cues.supposes or asked.cues.addressed),
         aside=True,
     )
     in_range: float = feature(1.6, ABLATION, when=lambda asked: asked.found is not None, asks=True)
     dated: float = feature(1.0, ABLATION, when=lambda asked: asked.cues.asks_when)
     recency: float = feature(1.3, ABLATION, when=lambda asked: asked.cues.addressed, aside=True)
-    present: float = feature(-4.0, ABLATION, when=lambda asked: asked.cues.addressed)
+    present: float = feature(-4.0, SEVEN_SETS, when=lambda asked: asked.cues.addressed)
     role: float = feature(
         1.8,
-        ABLATION,
+        DECISIONS,
         when=lambda asked: asked.cues.first_person or asked.cues.second_person,
         asks=True,
     )
-    passages: float = feature(-0.6, ABLATION, asks=True)
+    passages: float = feature(-0.6, DECISIONS, asks=True)
     telling: float = 0.1
     spelling: float = 1.0
     cited: float = 3.0

@@ -15,7 +15,7 @@ TUNED = {
     "ranking/contextual_fusion.py": (
         *("KEYWORD_CONTEXT", "WIDENED", "MOMENT", "RECENT", "PACE", "SURE", "FEW_WORDS"),
     ),
-    "ranking/arms.py": ("K1", "B"),
+    "state/postings.py": ("K1", "B"),
     "ranking/small_stores.py": ("CHANCE", "STEEPNESS", "FEW", "SIMILARITY"),
     "ranking/spelling.py": ("UNKNOWN", "LEAST"),
     "ranking/later_statements.py": ("INSIDE", "SLACK"),

@@ -51,7 +51,6 @@ def agents(tmp_path_factory):
     ("question", "part"),
     [
         ("Which boat has a lamp?", "association"),
-        ("What was the first boat?", "order"),
         ("Hi, what did we say of the kite?", "present"),
     ],
 )

@@ -286,7 +286,6 @@ def test_a_selection_without_filters_is_the_views_own_and_stays_as_it_is(told):
         ("recall", "top_k", r"\. Did you mean 'limit'\?$"),
         ("list", "k", r"\. Did you mean 'limit'\?$"),
         ("count", "k", "$"),  # it has no limit
-        ("forget", "filter", r"\. Did you mean 'where'\?$"),
     ],
 )
 def test_a_mistyped_argument_is_refused_with_the_nearest_name(told, method, given, meant):

@@ -42,7 +42,6 @@ def evidence(lists):
         now=0,
         thresholds=limits,
         budget=10,
-        quoted=None,
         cited=None,
     )
 
