@@ -4,6 +4,8 @@ Each time has a word that names it ("May", "week") or a number that may be a dat
 before and after it in the expression are words and marks of a closed list.
 """
 
+import re
+
 from recollex_engine.dates.calendar_dates import PREPOSITIONS
 from recollex_engine.dates.english_words import (
     DASHES,
@@ -40,6 +42,19 @@ _NUMERIC = _DATING | {"number", "clock"}
 _LEADING = PREPOSITIONS | {"the", "a", "an", "between", "following", "prior", "up", "to"}
 # What else may stand before the word that names a time.
 _CONNECTING = DASHES | {"and", "half", ",", ".", "'"} | {word for name in HOLIDAYS for word in name}
+
+_DIGIT = re.compile("[0-9]")
+_LETTERS = re.compile("[a-z]+")
+
+
+def may_name_a_time(text: str) -> bool:
+    """Return False only for a text without a digit and without a word that names a time.
+
+    >>> may_name_a_time("Who came in May?"), may_name_a_time("Who came?")
+    (True, False)
+    """
+    words = _LETTERS.findall(text.lower())
+    return not _NAMING.isdisjoint(words) or _DIGIT.search(text) is not None
 
 
 def leads(tokens: Tokens) -> set[int]:

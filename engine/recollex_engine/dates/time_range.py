@@ -45,7 +45,7 @@ from recollex_engine.dates.english_words import Tokens
 from recollex_engine.dates.expression_parser import Looking
 from recollex_engine.dates.scanner import Scanner, TimeMatch
 from recollex_engine.dates.tense import QuestionTense, speaks_of_future
-from recollex_engine.dates.time_places import leads
+from recollex_engine.dates.time_places import leads, may_name_a_time
 
 _LOCAL_EPOCH = datetime(1970, 1, 1)
 
@@ -111,6 +111,8 @@ def find_range(
     >>> find_range("Is port 2019 open?", now) is None
     True
     """
+    if not may_name_a_time(text):
+        return None
     now = local_time(now_us, tz)
     tokens = Tokens(text)
     starts = leads(tokens)
@@ -180,6 +182,8 @@ def find_event_ranges(
     bounds: also those that give only a bound, such as "since 2016".
     """
     text = text[: READ + _AFTER]
+    if not may_name_a_time(text):
+        return
     now = local_time(at_us, tz)
     tokens = Tokens(text)
     starts = leads(tokens)
