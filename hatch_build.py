@@ -28,8 +28,8 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 from packaging.tags import sys_tags
 
 HERE = Path(__file__).parent
-RUN = "from hatch_build import run_everything; run_everything({})"
-
+CALLED_BY_KERNELS = "+-"
+"""In the names of files of versions of kernels that only other kernels call, see `jit.kernel`."""
 
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)|(?<=\]: )(?![a-z]+:|#)")
 """The places in front of a relative link: inline, and of a reference."""
@@ -73,36 +73,11 @@ def tag() -> str:
     return f"{ours.interpreter}-{ours.abi}-{'.'.join(platforms) or ours.platform}"
 
 
-def run_everything(listed: str | None = None) -> None:
-    """Run what a user may run, so that its kernels are compiled.
-
-    listed: a file that is to hold the names of the files of compiled code that were read.
-    """
-    from recollex.cli import warmup
-    from recollex_kernels.machine import compiled_code
-
-    read: set[str] = set()
-    load = compiled_code.Folder.load
-
-    def noted(folder: Any, kernel: str, signature: str) -> Any:
-        if (compiled := load(folder, kernel, signature)) is not None:
-            read.add(compiled_code.file_name(kernel, signature))
-        return compiled
-
-    if listed is not None:
-        compiled_code.Folder.load = noted  # type: ignore[method-assign]
-        warmup.usable_cores = lambda: 1  # what another process reads would not be noted
-    warmup.warm(None)
-    if listed is not None:
-        warmup.compile_words()
-        Path(listed).write_text("\n".join(sorted(read)))
-
-
 def compile_all(target: Path) -> None:
     """Compile for each level that this processor runs into a folder of ``target``.
 
-    Two runs: the first compiles, the second shows which files a run reads. The others are of
-    kernels that only other kernels call; their code is in that of their callers.
+    A user's `recollex warmup` runs everything that needs a kernel. Left out are kernels that only
+    other kernels call: their code is in that of their callers.
     """
     from recollex_kernels.machine.compiled_code import levels_here, name_in_wheel
     from recollex_kernels.machine.private_files import cache_folder, make_folder
@@ -121,15 +96,14 @@ def compile_all(target: Path) -> None:
                 "RECOLLEX_CACHE": work,
                 "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, sys.path)]),
             }
-            listed = Path(work) / "listed"
-            for argument in ("", repr(str(listed))):
-                command = [sys.executable, "-c", RUN.format(argument)]
-                subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+            warmup = [str(Path(sys.executable).with_name("recollex")), "warmup"]
+            subprocess.run(warmup, env=environment, stdout=subprocess.DEVNULL, check=True)
             (source,) = Path(work).glob("kernels-*")
             folder = target / name_in_wheel(level)
             folder.mkdir(parents=True)
-            for name in listed.read_text().splitlines():
-                shutil.copyfile(source / name, folder / name)  # not its mode, which is 0600
+            for path in source.glob("*.nbc"):
+                if CALLED_BY_KERNELS not in path.name:
+                    shutil.copyfile(path, folder / path.name)  # not its mode, which is 0600
         size = sum(file.stat().st_size for file in folder.iterdir())
         print(f"{folder.name}: {len(list(folder.iterdir()))} kernels, {size / 1e6:.1f} MB")
 
