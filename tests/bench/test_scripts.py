@@ -60,14 +60,14 @@ WORDS = SimpleNamespace(name="words", encode=lambda text, disallowed_special: te
 SCRIPTS: dict[str, Small] = {
     "accesses": rows(QUESTIONS=12, CHECKED=4, PAIRS=1),
     "adapters": rows(60, QUESTIONS=4, SECONDS=0.1),
-    "answer_eval": data("--scripted", "--banks", "1", "--limit", "2", "--sets", "locomo"),
+    "answer_eval": data("--scripted", "--banks", "1", "--limit", "1", "--sets", "locomo"),
     "backup": rows(TURNS=1, WRITES=4),
     "code_size": Small((), {}, "lines in"),
     "cold_start": Small((), {"REPEATS": 1, "MEMORIES": 60}),
     "cuts": rows(REPEATS=4),
     "encryption": rows(WRITES=8, QUESTIONS=8, OPENINGS=1),
     "episodic": Small(
-        ("--facts", "2000"), {"QUESTIONS": 20, "EPISODES": 5, "CHECKED": 5, "PLACES": 1 << 10}
+        ("--facts", "600"), {"QUESTIONS": 20, "EPISODES": 5, "CHECKED": 5, "PLACES": 1 << 10}
     ),
     "facts": Small(
         ("--versions", "400"),
