@@ -1,7 +1,7 @@
 """A derived field of a memory is added in two files: it is done on a copy.
 
 CONTRIBUTING.md has the recipe of a stored one. The files that are made (`python -m
-tests.made_tables`, `python -m tests.bindings.js.declarations`) are not counted: nobody writes in
+tests.made_tables`, `python -m bindings.js.declarations`) are not counted: nobody writes in
 them.
 """
 

@@ -1,4 +1,4 @@
-// Made of the Python package's tables by `python -m tools.js_declarations`.
+// Made of the Python package's tables by `python -m bindings.js.declarations`.
 
 /** The base of every error. Its fields are those that the server sent. */
 export class RecollexError extends Error {

@@ -1,4 +1,4 @@
-// Made of the Python package's tables by `python -m tests.bindings.js.declarations`.
+// Made of the Python package's tables by `python -m bindings.js.declarations`.
 
 /** Rows of the column `numbers`. */
 export const ROWS = 6;

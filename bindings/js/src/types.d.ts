@@ -1,4 +1,4 @@
-// Made of the Python package's tables by `python -m tools.js_declarations`.
+// Made of the Python package's tables by `python -m bindings.js.declarations`.
 
 import type { Duration, Listed, Moment, Recall } from "./index.js";
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 import recollex
+from bindings.js import declarations
 from recollex.remote.client import retries, store
 from recollex.remote.server.access import Access
 from recollex.remote.wire.methods import METHODS
 from tests.bindings.serving import serving
 from tests.bindings.test_remote_progress import Slow
 from tests.bindings.word_vectors import WordVectors
-from tools import js_declarations as declarations
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "bindings" / "js"
@@ -53,7 +53,7 @@ def package() -> dict[str, Any]:
 @pytest.mark.parametrize("name", declarations.FILES)
 def test_a_file_that_is_made_is_up_to_date(name: str) -> None:
     held, made = (FOLDER / "src" / name).read_text("utf-8"), declarations.FILES[name]()
-    assert held == made, "run: python -m tools.js_declarations"
+    assert held == made, "run: python -m bindings.js.declarations"
 
 
 def test_the_version_is_that_of_the_python_package() -> None:

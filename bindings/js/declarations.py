@@ -1,6 +1,6 @@
 """Writes what the JavaScript client has of the tables of the Python package.
 
-``python -m tools.js_declarations`` writes the methods, the errors and the types of
+``python -m bindings.js.declarations`` writes the methods, the errors and the types of
 ``bindings/js/src`` anew; a test compares them with what stands there.
 """
 
@@ -27,8 +27,8 @@ from recollex_engine.recall.memory import FIELDS
 from recollex_engine.recall.memory_columns import COLUMNS
 from recollex_kernels.memories.gathering import ROWS
 
-SOURCE = Path(__file__).parents[1] / "bindings" / "js" / "src"
-HEAD = "// Made of the Python package's tables by `python -m tools.js_declarations`.\n"
+SOURCE = Path(__file__).parent / "src"
+HEAD = "// Made of the Python package's tables by `python -m bindings.js.declarations`.\n"
 OF_STORE = ("agents", "store.recall", "delete_agent")
 """Methods that the store has, written by hand in `store.js`."""
 SERVER = ("ping", "metrics")
