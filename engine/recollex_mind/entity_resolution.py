@@ -94,7 +94,7 @@ class EntityMatch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _KnownEntity:
     """An entity, with the memories that name it (ascending), and when these were said.
 
     ordinary: its words stand in lower case, too, and it begins with no given name.
@@ -112,8 +112,8 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    short: _Known
-    full: _Known
+    short: _KnownEntity
+    full: _KnownEntity
     variant: Variant | None  # None: only alike
     together: int
     gap_us: int
@@ -252,7 +252,7 @@ def _match(pair: _Pair, same: bool | None, by: str | None, reason: str) -> Entit
     )
 
 
-def _known(view: FactView) -> list[_Known]:
+def _known(view: FactView) -> list[_KnownEntity]:
     """Return the entities that the view's open memories name, in the order of their numbers."""
     memories = view.memories
     if not memories:
@@ -291,7 +291,9 @@ def _known(view: FactView) -> list[_Known]:
             plain = is_ordinary(name, words) and folded.split()[0] not in GIVEN_NAMES
             said = said_at[own]
             found.append(
-                _Known(number, name, folded, types[name], own, said, folded in speakers, plain)
+                _KnownEntity(
+                    number, name, folded, types[name], own, said, folded in speakers, plain
+                )
             )
     return found
 
@@ -312,9 +314,9 @@ def _parted(view: FactView) -> set[frozenset[int]]:
     return merged | named
 
 
-def _pairs(known: Sequence[_Known], parted: set[frozenset[int]]) -> Iterator[_Pair]:
+def _pairs(known: Sequence[_KnownEntity], parted: set[frozenset[int]]) -> Iterator[_Pair]:
     """Yield the pairs that are variants, or alike, once each; names are compared within blocks."""
-    blocks: dict[str, list[_Known]] = defaultdict(list)
+    blocks: dict[str, list[_KnownEntity]] = defaultdict(list)
     for each in known:
         for key in _keys(each.folded):
             blocks[key].append(each)
@@ -337,7 +339,7 @@ def _keys(folded: str) -> set[str]:
     return keys | {each[:2] for each in initials(words)}
 
 
-def _compared(one: _Known, other: _Known) -> _Pair | None:
+def _compared(one: _KnownEntity, other: _KnownEntity) -> _Pair | None:
     """Return the pair of two entities, the shorter form first; None if they are not alike."""
     if len(one.memories) > len(other.memories) or (
         len(one.memories) == len(other.memories) and one.number < other.number

@@ -18,7 +18,7 @@ from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.records import Extract
 from recollex_engine.domain.schema import ENDS, EXTRACT, NONE
-from recollex_engine.log.reader import Operation
+from recollex_engine.log.reader import LogOperation
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.view import View
 from recollex_mind.followed_kinds import FollowedKinds
@@ -51,7 +51,7 @@ class Extracted:
         return self.prompt.rpartition("-")[0]
 
 
-def _read(operation: Operation, payload: dict[str, Any]) -> Extracted:
+def _read(operation: LogOperation, payload: dict[str, Any]) -> Extracted:
     said = cast(Extract, payload)
     return Extracted(
         operation.op,

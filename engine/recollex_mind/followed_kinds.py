@@ -9,7 +9,7 @@ import numpy as np
 from recollex_engine import fork
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.schema import HOLE
-from recollex_engine.log.reader import LogFollower, Operation, position_before
+from recollex_engine.log.reader import LogFollower, LogOperation, position_before
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.view import View
 
@@ -30,7 +30,7 @@ class FollowedKinds(Generic[Entry]):
     """
 
     def __init__(
-        self, kinds: Sequence[str], read: Callable[[Operation, dict[str, Any]], Entry]
+        self, kinds: Sequence[str], read: Callable[[LogOperation, dict[str, Any]], Entry]
     ) -> None:
         self._kinds = tuple(kinds)
         self._read = read

@@ -26,8 +26,8 @@ from recollex_mind.extraction_log import (
 )
 from recollex_mind.thinking_log import PROMPT, ThoughtJob, thought_jobs
 
-Status = Literal["running", "waiting", "failed", "done"]
-STATUSES: tuple[Status, ...] = ("running", "waiting", "failed", "done")
+JobStatus = Literal["running", "waiting", "failed", "done"]
+STATUSES: tuple[JobStatus, ...] = ("running", "waiting", "failed", "done")
 MOST_ATTEMPTS = 3
 """Attempts after which a job is done again only if somebody asks for it."""
 NO_MODEL = "no language model"
@@ -48,7 +48,7 @@ class Job:
     """
 
     id: str
-    status: Status
+    status: JobStatus
     turns: tuple[str, ...]
     document_id: str | None
     prompt: str
@@ -138,7 +138,7 @@ def jobs_of(agent: AgentOrCut, mode: Mode | None, asks: bool) -> Iterator[Job]:
 def _left(view: View, chunk: Chunk, prompt: str, running: str | None, lacking: str | None) -> Job:
     id = chunk.id(view.columns)
     failed = chunk.failed
-    status: Status = "running" if id == running else "waiting" if failed is None else "failed"
+    status: JobStatus = "running" if id == running else "waiting" if failed is None else "failed"
     return Job(
         id=id,
         status=status,
@@ -170,7 +170,7 @@ def _of_thought(view: View, thought: ThoughtJob, work: Work, lacking: str | None
     id = thought.thinking.thought
     failures = thought.failures
     last = thought.done or (failures[-1] if failures else None)
-    status: Status = "failed" if failures else "waiting"
+    status: JobStatus = "failed" if failures else "waiting"
     if thought.done is not None:
         status = "done"
     elif work.thoughts.get(id):

@@ -11,7 +11,7 @@ from recollex_engine.dates.parser_options import check_zone
 from recollex_engine.dates.periods import DAY
 from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange, local_time, utc_micros
 from recollex_engine.errors import InputError, LanguageModelError, ModelError
-from recollex_mind.llm.language_model import Keeping, Limits, open_language_model
+from recollex_mind.llm.language_model import Keeping, ModelLimits, open_language_model
 from recollex_mind.llm.prompts import find_prompt
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class LanguageModelDates:
             raise InputError(f"timeout must be more than 0 seconds, got {self.timeout!r}")
         check_zone(self.tz)
         key = self.api_key or os.environ.get("OPENAI_API_KEY")
-        limits = Limits(deadline=float(self.timeout), attempts=1)
+        limits = ModelLimits(deadline=float(self.timeout), attempts=1)
         client = open_language_model(self.model, self.base_url, key, limits, Keeping(), None)
         object.__setattr__(self, "_client", client)
 

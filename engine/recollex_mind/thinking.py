@@ -76,7 +76,7 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ThinkingMaterial:
     """What was recalled: by network, best first; across all of them; and as of when."""
 
     by_network: Mapping[str, tuple[Memory, ...]]
@@ -151,7 +151,7 @@ def think(
     )
 
 
-def gather(agent: AgentOrCut, asking: Asking) -> Found:
+def gather(agent: AgentOrCut, asking: Asking) -> ThinkingMaterial:
     """Recall from each network with its share of the token budget, and across all of them.
 
     Opinions are weighed: those of equal likeness stand in the order of their confidence.
@@ -176,10 +176,12 @@ def gather(agent: AgentOrCut, asking: Asking) -> Found:
     opinions = by_network[NETWORKS[OPINION]]
     by_network[NETWORKS[OPINION]] = tuple(sorted(opinions, key=_weight, reverse=True))
     now = agent.recorded_at if isinstance(agent, Cut) else agent.clock()
-    return Found(by_network, across, from_micros(now if asking.now is None else asking.now))
+    return ThinkingMaterial(
+        by_network, across, from_micros(now if asking.now is None else asking.now)
+    )
 
 
-def to_prompt(asking: Asking, found: Found, profile: Profile) -> tuple[Message, ...]:
+def to_prompt(asking: Asking, found: ThinkingMaterial, profile: Profile) -> tuple[Message, ...]:
     """Return the messages from which a model answers for an agent."""
     labels = {memory.id: label for label, memory in found.shown.items()}
     marked = any(
@@ -203,7 +205,7 @@ def to_prompt(asking: Asking, found: Found, profile: Profile) -> tuple[Message, 
     )
 
 
-def refusal(asking: Asking, found: Found) -> str:
+def refusal(asking: Asking, found: ThinkingMaterial) -> str:
     """Return what an agent says that does not know, and what it looked for."""
     counts = ", ".join(f"{len(found.by_network[name])} of {name}" for name in ORDER)
     confidence = found.across.confidence

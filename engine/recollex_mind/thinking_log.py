@@ -12,7 +12,7 @@ from typing import Any, cast
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.records import Form, Think
 from recollex_engine.domain.schema import FORM, HOLE, THINK
-from recollex_engine.log.reader import LogFollower, Operation
+from recollex_engine.log.reader import LogFollower, LogOperation
 from recollex_engine.log.seeking import position_before_op
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.view import View
@@ -57,7 +57,7 @@ class ThoughtJob:
     done: Formed | None = None
 
 
-def _read(operation: Operation, payload: dict[str, Any]) -> Thinking | Formed:
+def _read(operation: LogOperation, payload: dict[str, Any]) -> Thinking | Formed:
     if operation.kind == THINK:
         thought = cast(Think, payload)
         shown = tuple(thought["shown"])

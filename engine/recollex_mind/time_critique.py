@@ -20,7 +20,7 @@ from recollex_engine.facts.fact_view import FactView
 from recollex_engine.recall.memory import Memory
 from recollex_mind.citations import Citation
 
-Asked = tuple[datetime, datetime]
+AskedRange = tuple[datetime, datetime]
 """The time [start, end) that a question asks about."""
 
 
@@ -49,7 +49,7 @@ def violations(
     citations: Sequence[Citation],
     shown: Sequence[Memory],
     facts: FactView,
-    named: Asked | None,
+    named: AskedRange | None,
     now: datetime,
 ) -> tuple[Violation, ...]:
     """Return the citations that do not hold at the asked time, each memory once for a claim."""

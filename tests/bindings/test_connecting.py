@@ -106,12 +106,12 @@ def test_the_client_says_what_it_is(address: str) -> None:
 
 
 def test_a_message_beyond_the_servers_limit_is_not_sent(tmp_path: Path) -> None:
-    from recollex.remote.server.limits import Limits
+    from recollex.remote.server.limits import ServerLimits
 
     address = f"unix://{tmp_path / 'memory.sock'}"
     here = recollex.open(tmp_path / "memory", embedder=WordVectors())
     with (
-        serving(here, address=address, limits=Limits(message_bytes=10_000)),
+        serving(here, address=address, limits=ServerLimits(message_bytes=10_000)),
         recollex.connect(address) as store,
     ):
         alice = store.agent("alice")

@@ -18,14 +18,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollex.remote.server.access import Access
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.server import Server
 from recollex.remote.wire.codec import encode
 from recollex_engine.errors import InputError
 from tests.bindings.serving import VECTOR, Raw, Told, serving
 from tests.waiting import until
 
-LIMITS = Limits(message_bytes=1 << 20, kept_bytes=2 << 20, stall=1.0, handshake=1.0, idle=3.0)
+LIMITS = ServerLimits(message_bytes=1 << 20, kept_bytes=2 << 20, stall=1.0, handshake=1.0, idle=3.0)
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +223,7 @@ def test_clients_that_leave_leave_nothing(server: Server) -> None:
 
 
 def test_too_many_clients_are_told(tmp_path: Path) -> None:
-    with serving(tmp_path / "memory", limits=Limits(connections=2)) as server:
+    with serving(tmp_path / "memory", limits=ServerLimits(connections=2)) as server:
         kept = [Raw(server.addresses[0]) for _ in range(2)]
         assert told_and_closed(Raw(server.addresses[0], {})) == "OverloadedError"
         assert [client.call("ping", None, {}) for client in kept] == [None, None]
@@ -232,7 +232,7 @@ def test_too_many_clients_are_told(tmp_path: Path) -> None:
 
 
 def test_silent_clients_make_room_for_one_that_calls(tmp_path: Path) -> None:
-    limits = Limits(connections=2)
+    limits = ServerLimits(connections=2)
     with serving(tmp_path / "memory", address="tcp://127.0.0.1:0", limits=limits) as server:
         silent = [Raw(server.addresses[0], {}) for _ in range(5)]
         with Raw(server.addresses[0]) as client:

@@ -12,7 +12,7 @@ import pytest
 import recollex
 from recollex.frameworks import memory_tools
 from recollex_engine.domain.literals import Text
-from recollex_mind.episodic.found import Evidence
+from recollex_mind.episodic.found import FoundEvidence
 from recollex_mind.prompt_data import as_data
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
@@ -78,7 +78,7 @@ def mcp(call: Callable[[Any, Any], Any]) -> Callable[[Hostile], str]:
 
 
 def evidence(of: Hostile) -> str:
-    found = Evidence()
+    found = FoundEvidence()
     found.add(of.agent.tools.lexical_retrieve(ASKED, max_tokens=None))
     return found.to_prompt(10**6, len)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import recollex
 from recollex.remote.server.access import LOCAL, Principal
 from recollex.remote.server.calls import Call, Options
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.observer import Observer
 from recollex.remote.server.queues import FairQueue
 from recollex.remote.server.service import Service
@@ -55,7 +55,7 @@ def test_clients_take_turns_and_keep_their_order(steps: list[tuple[str, bool]]) 
 def served(
     folder: Path,
     main: Callable[[Service], Awaitable[None]],
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
     observer: Observer | None = None,
 ) -> None:
     async def run() -> None:
@@ -179,7 +179,7 @@ def test_too_much_is_refused_with_a_time_to_come_again(tmp_path: Path) -> None:
         assert len(refused) >= 4 and all(error.retry_after >= 0.25 for error in refused)
         assert answers.count([]) == 9 - len(refused)
 
-    served(tmp_path / "memory", main, Limits(waiting=4, readers=1), gate)
+    served(tmp_path / "memory", main, ServerLimits(waiting=4, readers=1), gate)
 
 
 def test_a_call_that_is_late_is_answered_at_once(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_few_agents_are_open_and_none_is_closed_in_use(tmp_path: Path) -> None:
             f"agent {n}" for n in range(20)
         )
 
-    served(tmp_path / "memory", main, Limits(open_agents=4), gate)
+    served(tmp_path / "memory", main, ServerLimits(open_agents=4), gate)
     assert not gate.failures
 
 
@@ -315,7 +315,7 @@ def test_one_call_is_not_the_work_of_thousands(tmp_path: Path) -> None:
                 await service.call(LOCAL, method, "a", arguments)
         assert await service.call(LOCAL, "recall_many", "a", {"queries": []}) == []
 
-    served(tmp_path / "memory", main, Limits(items=10))
+    served(tmp_path / "memory", main, ServerLimits(items=10))
 
 
 def test_an_unforeseen_error_is_in_the_log_and_not_in_the_answer(
@@ -362,7 +362,7 @@ def test_what_does_not_begin_in_time_is_told_when_the_server_stops(tmp_path: Pat
     gate = Gate()
 
     async def main() -> None:
-        service = Service(given_store(tmp_path / "memory"), Limits(drain=0.2), observer=gate)
+        service = Service(given_store(tmp_path / "memory"), ServerLimits(drain=0.2), observer=gate)
         running = asyncio.create_task(service.call(LOCAL, "retain", "a", said("Begun.")))
         await until(lambda: gate.held == 1)
         waiting = asyncio.create_task(service.call(LOCAL, "retain", "a", said("Never.")))

@@ -15,7 +15,7 @@ import pytest
 
 import recollex
 from recollex.remote.server.connection_limiter import ConnectionLimiter
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.listener import tls_context
 from recollex.remote.server.server import Server
 from recollex.remote.server.tls_accepting import TlsAccepting, listening_sockets
@@ -24,7 +24,7 @@ from tests.bindings.remote.http.http_service import served
 from tests.bindings.serving import serving
 from tests.waiting import until
 
-LIMITS = Limits(connections=3, handshake=1.0)
+LIMITS = ServerLimits(connections=3, handshake=1.0)
 
 
 @pytest.fixture(params=["asyncio", "uvloop"])
@@ -142,7 +142,7 @@ def test_a_server_that_stops_does_not_wait_for_handshakes(
         time.sleep(0.1)
         began = time.monotonic()
     with client:
-        assert is_dropped(client) and time.monotonic() - began < Limits().handshake
+        assert is_dropped(client) and time.monotonic() - began < ServerLimits().handshake
 
 
 @pytest.mark.parametrize("turns", range(12))

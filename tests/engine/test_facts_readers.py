@@ -13,7 +13,7 @@ import pytest
 
 import recollex
 from recollex_engine.agents.fact_verification import problems_of
-from recollex_engine.log.reader import Operation
+from recollex_engine.log.reader import LogOperation
 from recollex_engine.state.applying import apply
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
@@ -140,7 +140,7 @@ def test_verify_names_a_column_that_says_other_than_the_log(store, name, version
 def test_a_recorded_log_that_breaks_an_invariant_is_named(store):
     def edge(op, **more):
         payload = {"id": "f", "subject": ["Ann", 0], "predicate": "p", "object": {"number": 1.0}}
-        return Operation(op, op, "upsert_edge", payload | {"valid": [0, 9]} | more)
+        return LogOperation(op, op, "upsert_edge", payload | {"valid": [0, 9]} | more)
 
     for operations, message in [
         ([edge(1), edge(2)], "version 1 begins an id that has a version"),

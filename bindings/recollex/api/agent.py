@@ -22,9 +22,9 @@ from recollex.api.paper_names import PaperNames
 from recollex.api.progress import progress_bar
 from recollex.api.questions import read_question
 from recollex.api.retaining import Retaining
-from recollex.api.retention_rules import RetentionRules
+from recollex.api.retention_rules import RetentionMethods
 from recollex.api.sessions import Sessions
-from recollex.api.thinking import Thinking
+from recollex.api.thinking import ThinkingMethods
 from recollex.api.tools import Tools
 from recollex.api.transaction import Transaction, alone
 from recollex_engine.agents.cut import AgentOrCut, Cut
@@ -52,8 +52,8 @@ class Agent(
     History,
     Retaining,
     MemoryChanges,
-    RetentionRules,
-    Thinking,
+    RetentionMethods,
+    ThinkingMethods,
     Investigating,
     Extracting,
     PaperNames,

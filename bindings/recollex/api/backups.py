@@ -10,7 +10,7 @@ from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
 from recollex_engine.backup import restoring, verification
 from recollex_engine.backup.manifest import last_manifest, numbers, read_manifest
-from recollex_engine.backup.opening import Place, open_target
+from recollex_engine.backup.opening import BackupPlace, open_target
 from recollex_engine.backup.restoring import Restoration
 from recollex_engine.backup.verification import BackupVerification
 from recollex_engine.clock import from_micros
@@ -32,7 +32,7 @@ class Backup:
     note: dict[str, str]
 
 
-def backups(target: Place) -> list[Backup]:
+def backups(target: BackupPlace) -> list[Backup]:
     """Return the backups in a folder or object store, oldest first.
 
     Each is whole by itself: the newest one also holds what the earlier ones do, unless the store
@@ -58,7 +58,7 @@ def backups(target: Place) -> list[Backup]:
 
 
 def restore(
-    target: Place,
+    target: BackupPlace,
     path: str | os.PathLike[str],
     *,
     at: datetime | None = None,
@@ -103,7 +103,7 @@ def restore(
         )
 
 
-def verify_backup(target: Place, *, number: int | None = None) -> BackupVerification:
+def verify_backup(target: BackupPlace, *, number: int | None = None) -> BackupVerification:
     """Read all of a backup and return what is lost or damaged, without restoring it.
 
     Encrypted agents need no key: the hashes are of what is encrypted.

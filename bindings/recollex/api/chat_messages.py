@@ -10,7 +10,7 @@ from recollex_engine.domain.turn import CHAT_FIELDS, split_turn
 from recollex_engine.domain.turn_content import read_content
 from recollex_engine.errors import InputError
 
-Message = dict[str, Any]
+ChatMessage = dict[str, Any]
 
 _OPENING = "<memory>"
 _CLOSING = "</memory>"
@@ -21,12 +21,12 @@ FRAME_TOKENS = 48
 """The most tokens of what stands around the lines of a context."""
 
 
-def as_messages(given: object) -> tuple[list[Message], int]:
+def as_messages(given: object) -> tuple[list[ChatMessage], int]:
     """Return messages as dicts, and how many had half of a surrogate pair, which was mended.
 
     Objects of the openai package are read too. Raises `InputError`.
     """
-    found: list[Message] = []
+    found: list[ChatMessage] = []
     broken = 0
     for place, message in enumerate(as_list(given, "messages", "a list of messages")):
         if is_message(message):
@@ -48,7 +48,7 @@ def is_message(given: object) -> bool:
     return isinstance(given, Mapping) or hasattr(given, "model_dump")
 
 
-def as_turns(message: Message) -> list[Message]:
+def as_turns(message: ChatMessage) -> list[ChatMessage]:
     """Return a message as turns for `Agent.retain_dialogue`: none if it says nothing.
 
     There are several where results of tools stand in it.
@@ -65,7 +65,7 @@ def as_turns(message: Message) -> list[Message]:
     ]
 
 
-def question_of(messages: Sequence[Message]) -> str:
+def question_of(messages: Sequence[ChatMessage]) -> str:
     """Return the text of the last message of the user; "" without one."""
     for message in reversed(messages):
         for turn in split_turn(message):
@@ -74,7 +74,7 @@ def question_of(messages: Sequence[Message]) -> str:
     return ""
 
 
-def with_context(messages: Sequence[Message], lines: Sequence[str]) -> list[Message]:
+def with_context(messages: Sequence[ChatMessage], lines: Sequence[str]) -> list[ChatMessage]:
     """Return the messages with lines of memories at the end of the system message, their first.
 
     The lines are those of `prompt_lines`, in which no text spells a tag of the block.
@@ -92,7 +92,7 @@ def with_context(messages: Sequence[Message], lines: Sequence[str]) -> list[Mess
     return [{**first, "content": content}, *messages[1:]]
 
 
-def without_context(messages: Sequence[Message]) -> list[Message]:
+def without_context(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Return messages without what `with_context` added to the first of them."""
     if not messages or role_number(messages[0]["role"]) != SYSTEM:
         return list(messages)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from recollex.api.arguments import as_names, one_or_more
 from recollex.api.chat_messages import (
     FRAME_TOKENS,
-    Message,
+    ChatMessage,
     as_messages,
     as_turns,
     is_message,
@@ -31,9 +31,9 @@ from recollex_engine.recall.beside import prompt_lines
 from recollex_engine.recall.recall import Recall
 
 Result = TypeVar("Result")
-Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+KeptCall = tuple[str, tuple[Any, ...], dict[str, Any]]
 """A call of an agent: the method, its arguments and its options."""
-Step = Generator[Call, Any, Result]
+Step = Generator[KeptCall, Any, Result]
 
 KEPT_ROLES = ("user", "assistant", "tool")
 LEAST_TOKENS = 100
@@ -68,12 +68,12 @@ class Steps:
         self._roles = {role_number(role, "roles") for role in one_or_more(roles, "roles")}
         self._tags = as_names(tags, "tags")
         self._options = dict(options)
-        self._talk: list[Message] = []
+        self._talk: list[ChatMessage] = []
         self._held: list[str | None] | None = None  # digests by place, None where one is missing
         self._since: Any = None  # when the first message of the session was recorded
         self._gone: GoneIds | None = None
 
-    def context(self, messages: Iterable[Any], query: str | None) -> Step[list[Message]]:
+    def context(self, messages: Iterable[Any], query: str | None) -> Step[list[ChatMessage]]:
         """Recall what bears on the messages, and return them with it."""
         self._hear(messages)
         asked = mended(question_of(self._talk) if query is None else query).strip()[:MAX_QUERY]
@@ -118,7 +118,7 @@ class Steps:
         held.extend(heard[number].digest for number in new)
         return ids
 
-    def _hear(self, messages: Any, earlier: Sequence[Message] = (), mended: int = 0) -> None:
+    def _hear(self, messages: Any, earlier: Sequence[ChatMessage] = (), mended: int = 0) -> None:
         """Take messages as the talk, after ``earlier`` ones, of which so many were mended."""
         told, broken = as_messages(messages)
         self._talk = without_context([*earlier, *told])
@@ -221,7 +221,7 @@ class Conversation(_Talk):
     []
     """
 
-    def context(self, messages: Iterable[Any], *, query: str | None = None) -> list[Message]:
+    def context(self, messages: Iterable[Any], *, query: str | None = None) -> list[ChatMessage]:
         """Return the messages for a model, with the memories that bear on the last of the user.
 
         They stand at the end of the first message, a system message, which is added if there is
@@ -269,7 +269,9 @@ class Conversation(_Talk):
 class AsyncConversation(_Talk):
     """One session of a chat, for asyncio; each method is `Conversation`'s, awaited."""
 
-    async def context(self, messages: Iterable[Any], *, query: str | None = None) -> list[Message]:
+    async def context(
+        self, messages: Iterable[Any], *, query: str | None = None
+    ) -> list[ChatMessage]:
         """Return the messages for a model, with what bears on them; see `Conversation.context`."""
         return await self._run(self._steps.context(messages, query))
 

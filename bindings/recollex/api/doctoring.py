@@ -12,7 +12,7 @@ from recollex_engine.agents.doctor import Diagnosis, examine_agent, examine_stor
 from recollex_engine.agents.folder_names import agent_folder, agents_in
 from recollex_engine.backup.manifest import last_manifest
 from recollex_engine.backup.mending import mend_vectors
-from recollex_engine.backup.opening import Place, open_target
+from recollex_engine.backup.opening import BackupPlace, open_target
 from recollex_engine.backup.target import Target
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import (
@@ -34,7 +34,7 @@ def doctor(
     *,
     repair: bool = True,
     salvage: str | os.PathLike[str] | None = None,
-    backup: Place | None = None,
+    backup: BackupPlace | None = None,
     embedder: str | os.PathLike[str] | Embedder | None = None,
     key: Key | None = None,
 ) -> list[Diagnosis]:

@@ -8,7 +8,7 @@ from recollex_engine.agents import erased_copies
 from recollex_engine.agents.folder_names import agent_folder
 from recollex_engine.backup.erasing import erase_in_backup
 from recollex_engine.backup.manifest import is_backup
-from recollex_engine.backup.opening import Place, open_target
+from recollex_engine.backup.opening import BackupPlace, open_target
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.act import note
 from recollex_engine.domain.checks import MAX_NAME, check_text
@@ -21,7 +21,7 @@ from recollex_engine.storage.place import absolute
 
 def erase_in_copy(
     path: str | os.PathLike[str],
-    copy: Place,
+    copy: BackupPlace,
     agent_id: str = "default",
     *,
     by: str,

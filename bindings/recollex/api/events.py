@@ -12,7 +12,7 @@ from recollex.api.arguments import checked_id, checked_note, one_or_more, option
 from recollex.api.fact_operations import Submit
 from recollex.api.instants import instant
 from recollex.api.searching import search
-from recollex.api.valid_times import Interval
+from recollex.api.valid_times import GivenInterval
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import MAX_IDS, check_count, check_flag, check_number
@@ -48,7 +48,7 @@ class EventOperations:
         *,
         participants: Participants = (),
         facts: str | Sequence[str] = (),
-        span: Interval | None = None,
+        span: GivenInterval | None = None,
         status: str = "happened",
         times: Sequence[datetime | str] = (),
         mentions: Sequence[Mention] = (),
@@ -130,7 +130,7 @@ class EventOperations:
         title: str,
         events: str | Sequence[str],
         *,
-        window: Interval | None = None,
+        window: GivenInterval | None = None,
         id: str | None = None,
         by: str | None = None,
         why: str | None = None,
@@ -195,8 +195,8 @@ class Events(EventOperations):
         participant: str | None = None,
         fact: str | None = None,
         status: str | None = None,
-        during: Interval | None = None,
-        overlaps: Interval | None = None,
+        during: GivenInterval | None = None,
+        overlaps: GivenInterval | None = None,
         as_recorded: Moment | None = None,
         as_world: Moment | None = None,
     ) -> list[Event]:
@@ -224,7 +224,7 @@ class Events(EventOperations):
         limit: int = 10,
         participant: str | None = None,
         status: str | None = None,
-        overlaps: Interval | None = None,
+        overlaps: GivenInterval | None = None,
         query_embedding: Any = None,
         as_recorded: Moment | None = None,
         as_world: Moment | None = None,

@@ -6,9 +6,9 @@ from typing import Any, TypedDict, cast
 from recollex.api import valid_times
 from recollex.api.argument_groups import ArgumentGroup
 from recollex.api.arguments import checked_id, one_or_more
-from recollex.api.valid_times import Interval
+from recollex.api.valid_times import GivenInterval
 from recollex_engine.domain.intervals import EVERY, Box, overlapping, related, within
-from recollex_engine.domain.literals import Object
+from recollex_engine.domain.literals import FactObject
 from recollex_engine.domain.time_conditions import TimeCondition, read_end, read_start
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.fact_selection import FactConditions
@@ -33,14 +33,14 @@ class FactFilters(TypedDict, total=False):
 
     subject: str | None
     predicate: str | None
-    object: Object | None
+    object: FactObject | None
     evidence: str | Sequence[str] | None
     start: TimeCondition | None
     end: TimeCondition | None
-    during: Interval | None
-    overlaps: Interval | None
+    during: GivenInterval | None
+    overlaps: GivenInterval | None
     relation: str | None
-    to: Interval | None
+    to: GivenInterval | None
 
 
 _ELSEWHERE = dict.fromkeys(("k", "n", "top_k", "size"), "limit") | {

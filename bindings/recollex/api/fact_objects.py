@@ -5,11 +5,11 @@ from datetime import datetime
 from typing import Any
 
 from recollex.api.json_values import mentions_of
-from recollex_engine.domain.literals import Object, Text
+from recollex_engine.domain.literals import FactObject, Text
 from recollex_engine.errors import InputError
 
 
-def read_object(value: Any, moment: Callable[[object, str], datetime]) -> Object:
+def read_object(value: Any, moment: Callable[[object, str], datetime]) -> FactObject:
     """Return the object of a fact; ``moment`` reads a time, whose name in errors it takes.
 
     Raises `InputError`.

@@ -6,9 +6,9 @@ from typing import Any
 
 from recollex.api import valid_times
 from recollex.api.arguments import as_list, one_or_more
-from recollex.api.valid_times import Interval
+from recollex.api.valid_times import GivenInterval
 from recollex_engine.clock import Moment, to_micros
-from recollex_engine.domain.literals import Mention, Object, Source
+from recollex_engine.domain.literals import FactObject, Mention, Source
 from recollex_engine.domain.operations import (
     ArchiveEdge,
     MergeEntity,
@@ -35,16 +35,16 @@ class FactOperations:
         self._now = now
         self._locale = locale
 
-    def _read(self, valid: Interval | None) -> tuple[int | None, int | None, str | None]:
+    def _read(self, valid: GivenInterval | None) -> tuple[int | None, int | None, str | None]:
         return valid_times.read(valid, "valid", self._now, locale=self._locale)
 
     def add(
         self,
         subject: str,
         predicate: str,
-        object: Object,
+        object: FactObject,
         *,
-        valid: Interval | None = None,
+        valid: GivenInterval | None = None,
         evidence: str | Sequence[str] = (),
         source: Source | None = None,
         mentions: Sequence[Mention] = (),
@@ -99,8 +99,8 @@ class FactOperations:
         self,
         id: str,
         *,
-        object: Object | EllipsisType = ...,
-        valid: Interval | EllipsisType = ...,
+        object: FactObject | EllipsisType = ...,
+        valid: GivenInterval | EllipsisType = ...,
         valid_start: Moment | EllipsisType | None = ...,
         valid_end: Moment | EllipsisType | None = ...,
         evidence: str | Sequence[str] | EllipsisType = ...,
@@ -149,7 +149,7 @@ class FactOperations:
         self,
         id: str,
         *,
-        during: Interval | None = None,
+        during: GivenInterval | None = None,
         by: str | None = None,
         why: str | None = None,
         recorded_at: Moment | None = None,

@@ -12,12 +12,12 @@ from recollex_mind.llm.language_model import (
     FIRST_WAIT,
     Keeping,
     LanguageModel,
-    Limits,
+    ModelLimits,
     open_language_model,
 )
 from recollex_mind.llm.usage import Price
 
-Place = str | os.PathLike[str]
+RecordPath = str | os.PathLike[str]
 
 
 class ModelOptions(TypedDict, total=False):
@@ -27,9 +27,9 @@ class ModelOptions(TypedDict, total=False):
     attempts: int
     concurrency: int
     first_wait: float
-    cache: Place | None
-    record: Place | None
-    replay: Place | None
+    cache: RecordPath | None
+    record: RecordPath | None
+    replay: RecordPath | None
     price: tuple[float, float] | None
 
 
@@ -107,7 +107,7 @@ def llm(
     kept = Keeping(*(_place(given.get(each)) for each in ("cache", "record", "replay")))
     if kept.replay is not None and (kept.record is not None or kept.cache is not None):
         raise InputError("replay goes with neither record nor cache: it answers everything")
-    limits = Limits(
+    limits = ModelLimits(
         float(given["deadline"]),
         given["attempts"],
         given["concurrency"],

@@ -14,7 +14,7 @@ from recollex.api.agent import Agent
 from recollex_engine.errors import InputError
 from recollex_engine.fork import cached_property
 
-Scope = Literal["read", "write"]
+AccessScope = Literal["read", "write"]
 P = ParamSpec("P")
 Result = TypeVar("Result", covariant=True)
 
@@ -50,7 +50,7 @@ class Method(Generic[P, Result]):
     def __init__(
         self,
         function: Callable[Concatenate[Any, P], Result],
-        scope: Scope = "read",
+        scope: AccessScope = "read",
         *,
         cut: bool | None = None,
         chunks: bool = False,
@@ -64,7 +64,7 @@ class Method(Generic[P, Result]):
         self.function = function
         self.name: str = function.__name__
         self.group: str = ""
-        self.scope: Scope = scope
+        self.scope: AccessScope = scope
         self.cut: bool = scope == "read" if cut is None else cut
         self.chunks = chunks
         self.pairs = pairs

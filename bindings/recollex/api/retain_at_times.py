@@ -9,7 +9,7 @@ from recollex_engine.clock import check_recorded_at
 from recollex_engine.domain.checks import check_embeddings
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
-from recollex_engine.models.embedder import Progress
+from recollex_engine.models.embedder import EmbeddingProgress
 
 
 def retain_at_times(
@@ -17,7 +17,7 @@ def retain_at_times(
     statements: list[Statement],
     vectors: Any,
     times: Sequence[int | None],
-    progress: Progress | None,
+    progress: EmbeddingProgress | None,
 ) -> list[str]:
     """Retain statements recorded at several times, one transaction for each; return their ids.
 

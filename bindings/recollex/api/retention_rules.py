@@ -7,7 +7,7 @@ from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.retention import Expiry, Retention, check_rules
 
 
-class RetentionRules:
+class RetentionMethods:
     """The methods of `Agent` about retention rules."""
 
     engine: AgentOrCut

@@ -10,7 +10,7 @@ from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment, from_micros
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
-from recollex_engine.models.embedder import Progress
+from recollex_engine.models.embedder import EmbeddingProgress
 from recollex_engine.recall.recall import Recall
 from recollex_mind.talks import sessions
 from recollex_mind.talks.write_policy import WritePolicy
@@ -107,7 +107,7 @@ class Sessions:
         """
         given = {"max_tokens": self._talk(document_id).policy.read_tokens} | options
         first = self._recall(query, **given)
-        cut: Cut | None = None
+        cut: CutClock | None = None
         if options.get("as_recorded") is not None:
             cut = "as_recorded"
         elif options.get("as_world") is not None:
@@ -121,7 +121,7 @@ class Sessions:
         *,
         document_id: str,
         because: "Because | None" = None,
-        cut: "Cut | None" = None,
+        cut: "CutClock | None" = None,
         recorded_at: Moment | None = None,
     ) -> list[str]:
         """Write the turns that are similar to a question which ``recall`` leaves open.
@@ -160,7 +160,7 @@ class Sessions:
         statements: Iterable[Statement],
         policy: object,
         recorded_at: int | None,
-        progress: Progress | None,
+        progress: EmbeddingProgress | None,
     ) -> list[str | None]:
         """Give statements to the session of a conversation; for `Agent.retain_dialogue`."""
         if not isinstance(policy, WritePolicy):
@@ -175,12 +175,12 @@ class Sessions:
             self._on_heard()
         return self._sessions.write(document_id, heard, policy, recorded_at, progress)
 
-    def _talk(self, document_id: object) -> sessions.Talk:
+    def _talk(self, document_id: object) -> sessions.PolicySession:
         return self._sessions.talk(checked_id(document_id, "document_id"))
 
 
 Because = Literal["abstention", "temporal conflict"]
-Cut = Literal["as_recorded", "as_world"]
+CutClock = Literal["as_recorded", "as_world"]
 
 
 def _heard(turn: AssessedTurn, written: bool) -> HeardTurn:

@@ -20,7 +20,7 @@ from recollex_engine.agents import store as engine
 from recollex_engine.agents.summary import AgentSummary
 from recollex_engine.backup import backup
 from recollex_engine.backup.backup import BackupRun
-from recollex_engine.backup.opening import Place, open_target
+from recollex_engine.backup.opening import BackupPlace, open_target
 from recollex_engine.clock import system_clock, to_micros
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.errors import InputError
@@ -142,7 +142,9 @@ class Store:
             **options,
         )
 
-    def backup(self, target: Place, *, keep: int | None = None, fresh: bool = False) -> BackupRun:
+    def backup(
+        self, target: BackupPlace, *, keep: int | None = None, fresh: bool = False
+    ) -> BackupRun:
         """Back up every agent to a folder or an object store; later calls add what is new since.
 
         target: a folder, an address (s3://, gs:// or az:// with a bucket and a prefix), or an

@@ -18,7 +18,7 @@ from recollex_engine.errors import InputError
 from recollex_mind.thought import Thought
 
 
-class Thinking:
+class ThinkingMethods:
     """The method of `Agent` that thinks."""
 
     engine: AgentOrCut

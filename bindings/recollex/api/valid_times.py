@@ -18,7 +18,7 @@ _FIRST = to_micros(datetime(1, 1, 2, tzinfo=UTC), "the first day")
 
 _Bound = tuple[int | None, str | None]
 """Microseconds, None for an open end; the precision of a period, None for a moment."""
-Interval = Sequence[Moment | None] | str
+GivenInterval = Sequence[Moment | None] | str
 """(start, end) as datetimes or in ISO 8601, None for an open end; or words: "from 1811 to 1827".
 
 A year, month, week or day in ISO 8601 is a period: ("2001", "2003-05") lasts from the beginning of

@@ -87,7 +87,7 @@ def ingest(arguments: Arguments) -> int:
     """Store a file in batches; a refused batch leaves the earlier ones stored."""
     from recollex.files.imports.ingest import store_source
     from recollex.files.imports.opening import open_source
-    from recollex.files.imports.reading import Reading
+    from recollex.files.imports.reading import FileReading
 
     given = {"source": arguments.source, "trust": arguments.trust}
     stamp = {name: value for name, value in given.items() if value is not None}
@@ -97,7 +97,7 @@ def ingest(arguments: Arguments) -> int:
         source = open_source(
             sys.stdin if arguments.file == "-" else arguments.file,
             arguments.format,
-            Reading(
+            FileReading(
                 arguments.document or "",
                 find_zone(arguments.zone),
                 arguments.recorded,

@@ -17,7 +17,7 @@ from recollex.cli.recorded_model import recorded_embedder
 from recollex.cli.terminal import say, show
 from recollex.cli.warmup import Stopped, warm
 from recollex.remote.server.access import Access
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.listener import tls_context
 from recollex.remote.server.logs import Log
 from recollex.remote.server.reader_process import Opener
@@ -43,7 +43,7 @@ def serve(arguments: Arguments) -> int:
     """Serve a store's agents until SIGTERM or SIGINT, then finish the calls that have begun."""
     check_folder(arguments.store)
     chosen = {name: value for name in _LIMITS if (value := getattr(arguments, name)) is not None}
-    limits = Limits(**chosen)
+    limits = ServerLimits(**chosen)
     access = Access() if arguments.tokens is None else Access.from_file(arguments.tokens)
     log = Log(level=arguments.log_level, texts=arguments.log_texts, slow=arguments.slow)
     telemetry = Telemetry(log=log, spans=Spans.exported() if arguments.otel else None)

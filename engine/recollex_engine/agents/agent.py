@@ -23,7 +23,7 @@ from recollex_engine.domain.retention import RETENTION, Expiry, Retention
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
-from recollex_engine.models.embedder import Embedder, Progress
+from recollex_engine.models.embedder import Embedder, EmbeddingProgress
 from recollex_engine.recall import lookups
 from recollex_engine.state.access_journal import entries
 from recollex_engine.state.replica import LOG
@@ -37,7 +37,7 @@ from recollex_engine.writing.plan import find_plan
 from recollex_engine.writing.recording import add_surfaces, record_operations, record_statements
 from recollex_engine.writing.reembedding import alone_in
 from recollex_engine.writing.retention import confirmed, to_erase
-from recollex_engine.writing.taking_away import FORGET, Choice, of_filter, of_ids
+from recollex_engine.writing.taking_away import FORGET, ChooseMemories, of_filter, of_ids
 from recollex_engine.writing.write_context import WriteContext
 from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
 
@@ -60,7 +60,7 @@ class Agent(OpenedAgent):
         embeddings: object = None,
         recorded_at: int | None = None,
         replace_document: str | None = None,
-        progress: Progress | None = None,
+        progress: EmbeddingProgress | None = None,
     ) -> list[str]:
         """Retain ``statements`` as one transaction; return their ids, in order.
 
@@ -154,7 +154,7 @@ class Agent(OpenedAgent):
         return self._take_away(act, of_filter(wanted), wanted.document_id, recorded_at)
 
     def _take_away(
-        self, act: Act, choose: Choice, documents: Collection[str], recorded_at: int | None
+        self, act: Act, choose: ChooseMemories, documents: Collection[str], recorded_at: int | None
     ) -> int:
         """Do so with what ``choose`` returns; the talks of ``documents`` forget, too."""
         with none_written(self.heard if act.kind == FORGET else (), documents) as heard:
@@ -283,7 +283,7 @@ class Agent(OpenedAgent):
                 lambda context: record_operations(context, operations, notes, where), recorded_at
             )
 
-    def add_surfaces(self, progress: Progress | None = None) -> int:
+    def add_surfaces(self, progress: EmbeddingProgress | None = None) -> int:
         """Record the surfaces of facts, events and episodes that have none; return how many."""
         self.files.check_writable()
         if not self.files.are_there:

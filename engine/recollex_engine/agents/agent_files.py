@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from recollex_engine import fork
-from recollex_engine.agents.usage import Usage
+from recollex_engine.agents.usage import FileUse
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import (
     ClosedError,
@@ -53,7 +53,7 @@ class AgentFiles:
         self.name = name
         self.folder = folder
         self.key = key
-        self.usage: Usage = Usage()
+        self.usage: FileUse = FileUse()
         self.was_opened: bool = False
         """Whether `open` has succeeded."""
         self.opens_writer: bool = False

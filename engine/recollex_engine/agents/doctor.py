@@ -25,7 +25,7 @@ from recollex_engine.errors import CorruptError, EncryptionError, InputError, Re
 from recollex_engine.log.files import plain_path
 from recollex_engine.log.format import Position
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.models.embedder import Embedder, Progress
+from recollex_engine.models.embedder import Embedder, EmbeddingProgress
 from recollex_engine.models.stand_in import StandIn
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
@@ -116,7 +116,7 @@ def examine_agent(
     *,
     repair: bool,
     salvage: Path | None = None,
-    progress: Progress | None = None,
+    progress: EmbeddingProgress | None = None,
     key: bytes | None = None,
 ) -> Diagnosis:
     """Return what is wrong with agent ``name`` of the store at ``path``; mend it with ``repair``.
@@ -244,7 +244,9 @@ def _mend(opened: _Opened, embedder: Embedder) -> list[str]:
     return []
 
 
-def _salvage(opened: _Opened, log: _Log, path: Path, load: Load, progress: Progress | None) -> int:
+def _salvage(
+    opened: _Opened, log: _Log, path: Path, load: Load, progress: EmbeddingProgress | None
+) -> int:
     """Copy the whole part of a damaged log to the store at ``path``, with vectors."""
     folder = opened.folder
     settings = log.settings

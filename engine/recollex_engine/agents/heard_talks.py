@@ -14,7 +14,7 @@ from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
 from recollex_engine.writing.erasure_plan import Erasing
-from recollex_engine.writing.taking_away import FORGET, Choice
+from recollex_engine.writing.taking_away import FORGET, ChooseMemories
 
 
 class HeardTalks(Protocol):
@@ -56,7 +56,7 @@ class Forgetting:
 
         return chosen
 
-    def taking(self, choose: Choice) -> Choice:
+    def taking(self, choose: ChooseMemories) -> ChooseMemories:
         """Return a choice of the memories to forget."""
 
         def chosen(replica: Replica) -> list[int]:

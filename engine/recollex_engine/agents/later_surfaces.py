@@ -11,7 +11,7 @@ import orjson
 from recollex_engine.domain.schema import HOLE
 from recollex_engine.domain.settings import REEMBED
 from recollex_engine.domain.surfaces import EVENTS, FACTS, SURFACE
-from recollex_engine.log.reader import Operation
+from recollex_engine.log.reader import LogOperation
 
 _FIELDS = ("of", "version", "name", "words", "vector", "synonyms")
 
@@ -28,14 +28,14 @@ class LaterSurfaces:
         self._versions = {"fact": 0, "event": 0, "entity": 0}
         self.records: list[tuple[str, bytes]] = []
 
-    def count(self, operation: Operation) -> None:
+    def count(self, operation: LogOperation) -> None:
         """Count the versions that an operation of the copy makes."""
         if (table := _table(operation.kind)) is not None:
             self._versions[table] += 1
         for _, _, entity in (operation.payload or {}).get("names", ()):
             self._versions["entity"] = max(self._versions["entity"], entity + 1)
 
-    def read(self, operation: Operation) -> None:
+    def read(self, operation: LogOperation) -> None:
         """Read an operation that the copy does not hold."""
         payload: Any = operation.payload
         if operation.kind == REEMBED:

@@ -26,7 +26,7 @@ from recollex_engine.domain.schema import (
 from recollex_engine.domain.settings import REEMBED
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log.format import START
-from recollex_engine.log.reader import LogFollower, Operation, position_before
+from recollex_engine.log.reader import LogFollower, LogOperation, position_before
 from recollex_engine.log.seeking import APART, read_operations
 from recollex_engine.state import fact_applying
 from recollex_engine.state.columns import Columns
@@ -178,7 +178,7 @@ def _check_kinds(kinds: Collection[str] | None) -> None:
             raise InputError(f"op must be some of {', '.join(KINDS)}, got {kind!r}")
 
 
-def _entry(operation: Operation, columns: Columns) -> LogEntry:
+def _entry(operation: LogOperation, columns: Columns) -> LogEntry:
     payload = operation.payload or {}
     try:
         ids = _ids(operation.kind, payload, columns) if payload and HOLE not in payload else ()

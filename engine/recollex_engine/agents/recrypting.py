@@ -15,7 +15,7 @@ from recollex_engine.log.files import plain_path
 from recollex_engine.log.format import START, encode_header
 from recollex_engine.log.head import HeadFile, lost_lines
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.models.embedder import Progress
+from recollex_engine.models.embedder import EmbeddingProgress
 from recollex_engine.state.erasure_watch import is_erasing
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import read_batches
@@ -32,7 +32,7 @@ def recrypt(
     path: Path,
     key: bytes | None,
     new_key: bytes | None,
-    progress: Progress | None = None,
+    progress: EmbeddingProgress | None = None,
 ) -> None:
     """Copy the agent in the folder ``source`` to the store at ``path``, as agent ``name``.
 
@@ -56,7 +56,7 @@ def recrypt(
         del cipher
 
 
-def _lines(source: Path, new: Cipher | None, progress: Progress | None) -> Iterator[bytes]:
+def _lines(source: Path, new: Cipher | None, progress: EmbeddingProgress | None) -> Iterator[bytes]:
     """Yield the lines of each transaction of a log as the copy has them."""
     head = HeadFile(source / LOG).read()
     follower = LogFollower(source / LOG, verify=True, head=head)

@@ -38,7 +38,7 @@ from recollex_engine.log.format import (
 from recollex_engine.log.reader import LogFollower, last_of_kind
 from recollex_engine.log.stubs import read_stubs, said_of_stubs
 from recollex_engine.log.writer import LogWriter
-from recollex_engine.models.embedder import Embedder, Progress
+from recollex_engine.models.embedder import Embedder, EmbeddingProgress
 from recollex_engine.state.erasure_watch import is_erasing
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
@@ -60,7 +60,9 @@ _CHUNK = 1 << 20
 _ROWS = 4096
 
 
-def snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | None = None) -> None:
+def snapshot(
+    agent: ReadableAgent, op: int, path: Path, progress: EmbeddingProgress | None = None
+) -> None:
     """Copy ``agent`` as of operation ``op`` into the store at ``path``.
 
     Its log is the beginning of this log, byte for byte. If vectors were embedded again since, after
@@ -89,7 +91,9 @@ def busy(folder: Path) -> LockedError:
     return LockedError(folder, "an erasure", "its log is rewritten: try again")
 
 
-def _snapshot(agent: ReadableAgent, op: int, path: Path, progress: Progress | None) -> None:
+def _snapshot(
+    agent: ReadableAgent, op: int, path: Path, progress: EmbeddingProgress | None
+) -> None:
     before = _erasing(agent.folder)
     with new_agent(path, agent.name) as folder:
         if not op:
@@ -108,7 +112,7 @@ def copy_until(
     published: int,
     op: int,
     folder: Path,
-    progress: Progress | None = None,
+    progress: EmbeddingProgress | None = None,
 ) -> None:
     """Copy the log and the vectors of the agent in folder ``source`` up to operation ``op``.
 
@@ -162,7 +166,7 @@ def replay(
     path: Path,
     name: str,
     embedder: Callable[[], Embedder],
-    progress: Progress | None = None,
+    progress: EmbeddingProgress | None = None,
     key: bytes | None = None,
     latest: int | None = None,
 ) -> int:

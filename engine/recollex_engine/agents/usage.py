@@ -12,7 +12,7 @@ _uses = itertools.count(1)
 _POLL_SECONDS = 0.001
 
 
-class Usage:
+class FileUse:
     """The calls in progress on the files of one agent.
 
     Threads: any number. A thread that has begun a use may begin another within it at any time;

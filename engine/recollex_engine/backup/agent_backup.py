@@ -21,7 +21,7 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import LogFile
 from recollex_engine.log.format import NO_CHAIN, START, Position, Record
 from recollex_engine.log.head import HeadFile, lost_lines
-from recollex_engine.log.reader import BURST, LogFollower, Operation
+from recollex_engine.log.reader import BURST, LogFollower, LogOperation
 from recollex_engine.state.erasure_watch import ErasureWatch
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
@@ -150,12 +150,12 @@ def _read_agent(
     return AgentRecord(first, end, settings, batches.rows, files, vectors, key)
 
 
-def _operation(record: Record, payload: bytes | None) -> Operation:
+def _operation(record: Record, payload: bytes | None) -> LogOperation:
     """Return an operation, without its payload if that says nothing about files."""
     kind = record.kind.decode()
     if payload is None or (kind not in _SAYING and b'"vectors":' not in payload):
-        return Operation(record.op, record.recorded_at, kind, None)
-    return Operation(record.op, record.recorded_at, kind, orjson.loads(payload))
+        return LogOperation(record.op, record.recorded_at, kind, None)
+    return LogOperation(record.op, record.recorded_at, kind, orjson.loads(payload))
 
 
 def _log_pieces(

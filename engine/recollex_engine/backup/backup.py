@@ -41,7 +41,7 @@ from recollex_engine.errors import (
 
 Progress = Callable[[int], None]
 """Called with the number of further bytes that were read."""
-Agents = dict[str, AgentEntry]
+AgentEntries = dict[str, AgentEntry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +125,9 @@ def back_up(
         raise InputError(f"{path} holds no agent: there is nothing to back up")
     problems: list[str] = []
 
-    def agents(base: BackupManifest | None) -> Agents:
+    def agents(base: BackupManifest | None) -> AgentEntries:
         known = base.agents if base else {}
-        found: Agents = {}
+        found: AgentEntries = {}
         problems.clear()
         first: RecollexError | None = None
         for name in names:
@@ -186,7 +186,7 @@ def enter(
 def commit(
     objects: Objects,
     clock: Clock,
-    agents: Callable[[BackupManifest | None], Agents],
+    agents: Callable[[BackupManifest | None], AgentEntries],
     note: dict[str, str] | None = None,
 ) -> tuple[BackupManifest, BackupManifest | None]:
     """Write the next manifest, with what ``agents`` returns for the newest one; return both.
@@ -203,7 +203,7 @@ def commit(
 def _commit(
     objects: Objects,
     clock: Clock,
-    agents: Callable[[BackupManifest | None], Agents],
+    agents: Callable[[BackupManifest | None], AgentEntries],
     note: dict[str, str],
 ) -> tuple[BackupManifest, BackupManifest | None]:
     target = objects.target

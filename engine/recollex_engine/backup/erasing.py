@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from recollex_engine.backup.backup import Agents, Objects, commit, enter
+from recollex_engine.backup.backup import AgentEntries, Objects, commit, enter
 from recollex_engine.backup.manifest import BackupManifest, last_manifest
 from recollex_engine.backup.pruning import replace_agent
 from recollex_engine.backup.target import Target
@@ -41,7 +41,7 @@ def erase_in_backup(
     objects = Objects(target, None, fresh=False)
     before = 0
 
-    def agents(base: BackupManifest | None) -> Agents:
+    def agents(base: BackupManifest | None) -> AgentEntries:
         nonlocal before
         known = base.agents if base else {}
         before = known[name].op if name in known else 0

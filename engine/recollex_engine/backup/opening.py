@@ -17,11 +17,11 @@ class ObjectStore(Protocol):
         """Return what is known of one object."""
 
 
-Place: TypeAlias = str | os.PathLike[str] | ObjectStore
+BackupPlace: TypeAlias = str | os.PathLike[str] | ObjectStore
 """Where a backup is: a folder, an address such as s3://bucket/prefix, or an object store."""
 
 
-def open_target(given: Place) -> Target:
+def open_target(given: BackupPlace) -> Target:
     """Return the target at a path, an address, or of an object of `obstore.store`.
 
     An address is s3://, gs:// or az:// with a bucket and a prefix, or file:// with a path. Raises

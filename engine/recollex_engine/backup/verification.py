@@ -16,7 +16,7 @@ from recollex_engine.clock import from_micros
 from recollex_engine.domain.schema import ERASE
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START, Position, Record, decode_header, decode_record
-from recollex_engine.log.reader import Operation
+from recollex_engine.log.reader import LogOperation
 from recollex_engine.log.stubs import StubDigest, problem_of_stubs, said_of_stubs
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
 from recollex_engine.storage.vectors_file import row_bytes
@@ -108,7 +108,7 @@ def _read_log(reader: _Reader, record: AgentRecord, name: str) -> VectorBatches 
     """Follow the chain of a log through its pieces; None if it breaks, which is a problem."""
     batches = VectorBatches()
     position = START
-    stubs = _Stubs()
+    stubs = _StubCheck()
     is_whole = True
     for number, pieces in enumerate(record.files, 1):
         rest = b""
@@ -146,7 +146,7 @@ def _follow(
     offset: int,
     before: Position,
     batches: VectorBatches | None,
-    stubs: "_Stubs",
+    stubs: "_StubCheck",
 ) -> Position | None:
     """Return the position after a line of a log; None if the line does not continue ``before``.
 
@@ -165,11 +165,11 @@ def _follow(
     stubs.add(record)
     if batches is not None:
         payload = None if record.payload is None else orjson.loads(record.payload)
-        batches.add(Operation(record.op, record.recorded_at, record.kind.decode(), payload))
+        batches.add(LogOperation(record.op, record.recorded_at, record.kind.decode(), payload))
     return Position(number, offset, record.op, record.recorded_at, chain)
 
 
-class _Stubs:
+class _StubCheck:
     """What a log says of erased operations, and what is left of them, read in its order."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ the date is read in that order, whatever the locale says.
 
 from recollex_engine.dates.english_words import WEEKDAYS, Tokens
 
-Numbers = tuple[int | None, int, int]
+DateNumbers = tuple[int | None, int, int]
 """Year, month and day; the year is None if none was written."""
 
 _FULL_YEAR = 4  # digits
@@ -33,7 +33,7 @@ CLOSING = frozenset(_CLOSING_WORDS.split())
 """Words that may follow "12/25" or "on the 21st": before other words they are no dates."""
 
 
-def read_numbers(tokens: Tokens, i: int, month_first: bool, this_year: int) -> Numbers | None:
+def read_numbers(tokens: Tokens, i: int, month_first: bool, this_year: int) -> DateNumbers | None:
     """Return the date in numbers at token ``i``, None if it is none.
 
     A year of two digits is at most five years after ``this_year``. A version ("2.10.24"), a

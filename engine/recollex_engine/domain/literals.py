@@ -101,7 +101,7 @@ class Mention:
         return cls(document, (start, end), said)
 
 
-Object = str | int | float | bool | datetime | Text | Mention
+FactObject = str | int | float | bool | datetime | Text | Mention
 """The object of a fact: a str names an entity, everything else is a literal."""
 
 

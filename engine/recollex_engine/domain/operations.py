@@ -23,7 +23,7 @@ from recollex_engine.domain.checks import (
 from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.fact_schema import ALIAS_OF, HAS_ATTRIBUTE, MENTIONED_IN
 from recollex_engine.domain.intervals import Span, check_interval
-from recollex_engine.domain.literals import Mention, Object, Source, to_record
+from recollex_engine.domain.literals import FactObject, Mention, Source, to_record
 from recollex_engine.domain.memory_operations import (
     Archive,
     Correct,
@@ -96,7 +96,7 @@ class UpsertEdge:
 
     subject: str
     predicate: str
-    object: Object
+    object: FactObject
     _: KW_ONLY
     start: int | None = None
     end: int | None = None

@@ -27,7 +27,7 @@ _FIRST_READ = 1 << 16
 _LARGEST_READ = 1 << 20
 
 
-class Operation(NamedTuple):
+class LogOperation(NamedTuple):
     """One operation; ``payload`` is None if all of it was erased."""
 
     op: int
@@ -37,12 +37,12 @@ class Operation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Transaction:
+class LogTransaction:
     """Operations written together, all or none. ``position``: after the last of them."""
 
     recorded_at: int
     first_op: int
-    operations: list[Operation]
+    operations: list[LogOperation]
     position: Position
 
 
@@ -85,7 +85,7 @@ class LogFollower:
         self._file: LogFile | None = None
         self.position: Position = start
 
-    def read_new(self, until_op: int | None = None) -> Iterator[Transaction]:
+    def read_new(self, until_op: int | None = None) -> Iterator[LogTransaction]:
         """Yield the transactions after `position`, moving it past each before it is yielded.
 
         The iteration ends at the end of the log, at a torn tail, or before the first transaction
@@ -103,9 +103,9 @@ class LogFollower:
                     except orjson.JSONDecodeError as error:
                         self._corrupt(lines_at, f"a JSON payload in operation {record.op}", error)
                 operations.append(
-                    Operation(record.op, record.recorded_at, record.kind.decode(), payload)
+                    LogOperation(record.op, record.recorded_at, record.kind.decode(), payload)
                 )
-            yield Transaction(records[0].recorded_at, records[0].op, operations, self.position)
+            yield LogTransaction(records[0].recorded_at, records[0].op, operations, self.position)
 
     def read_records(self, until_op: int | None = None) -> Iterator[tuple[list[Record], int]]:
         """Yield as `read_new`, with payloads as bytes: (records, offset of their first line)."""
@@ -299,7 +299,7 @@ def starts(folder: Path) -> Iterator[Position]:
             yield position
 
 
-def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation | None:
+def last_of_kind(folder: Path, kind: str, start: Position = START) -> LogOperation | None:
     """Return the last operation of a ``kind`` after ``start``; None if there is none.
 
     Cost: 0.1 ms a megabyte where the log has none; otherwise that of reading the log.
@@ -309,9 +309,9 @@ def last_of_kind(folder: Path, kind: str, start: Position = START) -> Operation 
 
 def last_of_kinds(
     folder: Path, kinds: Sequence[str], start: Position = START
-) -> dict[str, Operation | None]:
+) -> dict[str, LogOperation | None]:
     """Return the last operation of each kind after ``start``; see `last_of_kind`."""
-    last: dict[str, Operation | None] = dict.fromkeys(kinds)
+    last: dict[str, LogOperation | None] = dict.fromkeys(kinds)
     if not mentions(folder, [b'"kind":"%b"' % kind.encode() for kind in kinds], start):
         return last
     found: dict[str, Record] = {}
@@ -328,7 +328,7 @@ def last_of_kinds(
         except orjson.JSONDecodeError as error:
             where = f"a JSON payload in operation {each.op}"
             raise CorruptError(folder, where, str(error)) from error
-        last[kind] = Operation(each.op, each.recorded_at, kind, payload)
+        last[kind] = LogOperation(each.op, each.recorded_at, kind, payload)
     return last
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recollex_engine.log.files import LogFile
 from recollex_engine.log.format import START, Position, decode_record
-from recollex_engine.log.reader import LogFollower, Operation, starts
+from recollex_engine.log.reader import LogFollower, LogOperation, starts
 
 NEAR = 1 << 16
 """Bytes of the log that need not be skipped: they are read in less than a millisecond."""
@@ -13,10 +13,10 @@ APART = 50
 """Operations between two that are read, too: finding the second costs as much."""
 
 
-def read_operations(folder: Path, ops: Collection[int]) -> list[Operation]:
+def read_operations(folder: Path, ops: Collection[int]) -> list[LogOperation]:
     """Return the operations with these numbers, in order; the log has them."""
     wanted = sorted(set(ops))
-    found: list[Operation] = []
+    found: list[LogOperation] = []
     first = 0
     for place, op in enumerate(wanted):
         if place + 1 == len(wanted) or wanted[place + 1] - op > APART:
@@ -25,7 +25,7 @@ def read_operations(folder: Path, ops: Collection[int]) -> list[Operation]:
     return found
 
 
-def _between(folder: Path, ops: list[int]) -> list[Operation]:
+def _between(folder: Path, ops: list[int]) -> list[LogOperation]:
     """Return operations that are near each other; ``ops`` are ascending."""
     chosen = set(ops)
     follower = LogFollower(folder, position_before_op(folder, ops[0]), verify=True)

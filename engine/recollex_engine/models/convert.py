@@ -41,7 +41,7 @@ from recollex_engine.models.description import (
 )
 from recollex_engine.models.processor import saturates
 from recollex_engine.models.session import open_session, open_tokenizer
-from recollex_engine.models.weights import Weights, find_weights, is_folder, sha256_of
+from recollex_engine.models.weights import ModelWeights, find_weights, is_folder, sha256_of
 from recollex_engine.waiting import waiting
 from recollex_kernels.machine import private_files
 
@@ -131,7 +131,7 @@ def _one_of(choices: Any) -> str:
     return f"{', '.join(most)} or {last}"
 
 
-def _identity(weights: Weights) -> str:
+def _identity(weights: ModelWeights) -> str:
     """Return 12 hex digits that change whenever the model's vectors may change.
 
     For a known model they are a hash of the weights. For another model they are a hash of the
@@ -198,7 +198,7 @@ def _verified(place: Path) -> Converted | None:
         return None
 
 
-def _convert(weights: Weights, place: Path, precision: GraphPrecision) -> Converted:
+def _convert(weights: ModelWeights, place: Path, precision: GraphPrecision) -> Converted:
     name = weights.description.name
     if (why := _exposure(place)) is not None:
         private_files.warn(why)
@@ -228,7 +228,7 @@ def _convert(weights: Weights, place: Path, precision: GraphPrecision) -> Conver
     return found
 
 
-def _write(weights: Weights, work: Path, precision: GraphPrecision) -> None:
+def _write(weights: ModelWeights, work: Path, precision: GraphPrecision) -> None:
     description = weights.description
     tokenizer = _tokenizer(weights.folder)
     private_files.write(work / "tokenizer.json", tokenizer.encode())
@@ -271,7 +271,7 @@ def _tokenizer(folder: Path) -> str:
     return json.dumps({**values, "padding": None, "truncation": None}, ensure_ascii=False)
 
 
-def _graph(weights: Weights, tokenizer: str, precision: GraphPrecision) -> bytes:
+def _graph(weights: ModelWeights, tokenizer: str, precision: GraphPrecision) -> bytes:
     from recollex_engine.models.onnx_graph import (  # onnx: conversion only
         float_graph,
         float_score_graph,

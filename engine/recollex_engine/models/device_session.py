@@ -45,7 +45,7 @@ def bucket(size: int, sizes: tuple[int, ...]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Bound:
+class _BoundBuffers:
     """The buffers of one bucket on the device, and their binding to the graph."""
 
     binding: Any
@@ -90,7 +90,7 @@ class DeviceSession:
                 f"{missing}\nThis brings the libraries:\n{INSTALL}"
             )
         self._lengths = (*(each for each in LENGTHS if each < longest), longest)
-        self._bound: dict[tuple[int, int], _Bound] = {}
+        self._bound: dict[tuple[int, int], _BoundBuffers] = {}
         self._running = fork.lock()
         if warm:
             names = [part.name for part in self.get_inputs()]
@@ -117,7 +117,7 @@ class DeviceSession:
             self._session.run_with_iobinding(bound.binding, bound.options)
             return [value.numpy()[:batch].copy() for value in bound.outputs]
 
-    def _bind(self, padded: dict[str, Ints], shape: tuple[int, int]) -> _Bound:
+    def _bind(self, padded: dict[str, Ints], shape: tuple[int, int]) -> _BoundBuffers:
         value_of = self._runtime.OrtValue
         binding = self._session.io_binding()
         values = {
@@ -135,7 +135,7 @@ class DeviceSession:
         options = self._runtime.RunOptions()
         if self._graphs:
             options.add_run_config_entry("gpu_graph_id", str(len(self._bound) + 1))
-        return _Bound(binding, options, values, outputs)
+        return _BoundBuffers(binding, options, values, outputs)
 
 
 def is_gpu_here() -> bool:

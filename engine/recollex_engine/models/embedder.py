@@ -11,9 +11,9 @@ import numpy.typing as npt
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import Thresholds, check_dimension
 from recollex_engine.models.truncation import unwarned
-from recollex_engine.models.vocabulary import Ids
+from recollex_engine.models.vocabulary import TokenIds
 
-Progress = Callable[[int], None]
+EmbeddingProgress = Callable[[int], None]
 """Called with the number of memories that are newly done."""
 
 
@@ -40,7 +40,7 @@ class Embedder(QueryEmbedder, Protocol):
         """Identifies the model and its weights; all vectors of an agent have one fingerprint."""
 
     def embed(
-        self, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
+        self, texts: Sequence[str], threads: int = 1, progress: EmbeddingProgress | None = None
     ) -> npt.NDArray[np.float32]:
         """Return the vectors of passages: float32[n, dimension], each row of length 1."""
 
@@ -97,7 +97,10 @@ def checked(load: Callable[[], Embedder]) -> Callable[[], Embedder]:
 
 
 def embed_all(
-    embedder: Embedder, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
+    embedder: Embedder,
+    texts: Sequence[str],
+    threads: int = 1,
+    progress: EmbeddingProgress | None = None,
 ) -> npt.NDArray[np.float32]:
     """Return the embedder's vectors of passages, float32[len(texts), dimension].
 
@@ -115,19 +118,22 @@ class TokenizedTexts:
     """
 
     vocabulary: str
-    ids: Sequence[Ids]
-    of: Callable[[str], Ids]
+    ids: Sequence[TokenIds]
+    of: Callable[[str], TokenIds]
 
 
 def embed_with_pieces(
-    embedder: Embedder, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
+    embedder: Embedder,
+    texts: Sequence[str],
+    threads: int = 1,
+    progress: EmbeddingProgress | None = None,
 ) -> tuple[npt.NDArray[np.float32], TokenizedTexts | None]:
     """Return the vectors of `embed_all`, and the token ids of the texts.
 
     The ids are None if the embedder does not return them. `Encoder` does; a caller's own class does
     only if it has a method ``embed_with_pieces``.
     """
-    tell: Callable[..., tuple[object, list[Ids] | None]] | None
+    tell: Callable[..., tuple[object, list[TokenIds] | None]] | None
     tell = getattr(type(embedder), "embed_with_pieces", None)
     if tell is None:
         return embed_all(embedder, texts, threads, progress), None

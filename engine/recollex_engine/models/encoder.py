@@ -28,7 +28,7 @@ from recollex_engine.models.given_texts import checked, places_of
 from recollex_engine.models.micro_batch import CORES, MicroBatch
 from recollex_engine.models.session import open_tokenizer
 from recollex_engine.models.truncation import warn_of
-from recollex_engine.models.vocabulary import Ids, vocabulary_name
+from recollex_engine.models.vocabulary import TokenIds, vocabulary_name
 from recollex_engine.models.weights import is_folder
 
 Vector = NDArray[np.float32]
@@ -147,7 +147,7 @@ class Encoder:
         texts: Sequence[str],
         threads: int = 1,
         progress: Callable[[int], object] | None = None,
-    ) -> tuple[Vector, list[Ids] | None]:
+    ) -> tuple[Vector, list[TokenIds] | None]:
         """Return the vectors of `embed`, and the token ids of each text.
 
         All ids of a text are returned, however long it is, without those of the model's prefix.
@@ -158,14 +158,14 @@ class Encoder:
         warn_of(cut, self.max_length, self.name)
         return vectors, pieces
 
-    def pieces(self, text: str) -> Ids:
+    def pieces(self, text: str) -> TokenIds:
         """Return the token ids of a short text, without a prefix; recent ones are cached.
 
         Call it only if there is a `vocabulary`.
         """
         return self._head(checked(text))
 
-    def _head_ids(self, text: str) -> Ids:
+    def _head_ids(self, text: str) -> TokenIds:
         ids = _ids(self._encode(text))
         ids.flags.writeable = False  # the next caller gets the same array
         return ids
@@ -175,7 +175,7 @@ class Encoder:
         texts: Sequence[str],
         threads: int,
         progress: Callable[[int], object] | None,
-        pieces: list[Ids] | None,
+        pieces: list[TokenIds] | None,
     ) -> tuple[Vector, int]:
         """Return the vectors of passages, and how many different texts were too long.
 
@@ -325,7 +325,7 @@ def load_encoder(
         return _loaded[key, precision]
 
 
-def _ids(encoding: Any) -> Ids:
+def _ids(encoding: Any) -> TokenIds:
     """Return the ids of a whole text, without the special token at each end."""
     ids = encoding.ids[1:-1]
     for more in encoding.overflowing:

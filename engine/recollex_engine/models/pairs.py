@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recollex_engine import fork
 from recollex_engine.errors import InputError
-from recollex_engine.models.vocabulary import MOST_PIECES, Ids, vocabulary_name
+from recollex_engine.models.vocabulary import MOST_PIECES, TokenIds, vocabulary_name
 
 REMEMBERED = 65_536
 """The most texts whose tokens are cached: 250 bytes for a text of 64 tokens."""
@@ -48,7 +48,7 @@ class StoredPieces:
     headings: the beginning of text i, which its ids leave out; empty, or ending with a space.
     """
 
-    ids: Ids
+    ids: TokenIds
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     headings: Sequence[str]

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from recollex_engine.errors import ModelMismatchError
 from recollex_engine.fork import cached_property
 from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds
-from recollex_engine.models.embedder import Embedder, Progress
+from recollex_engine.models.embedder import Embedder, EmbeddingProgress
 
 
 class StandIn:
@@ -33,7 +33,7 @@ class StandIn:
         return model
 
     def embed(
-        self, texts: Sequence[str], threads: int = 1, progress: Progress | None = None
+        self, texts: Sequence[str], threads: int = 1, progress: EmbeddingProgress | None = None
     ) -> npt.NDArray[np.float32]:
         """Return the vectors of passages; see `Embedder.embed`."""
         return self._model.embed(texts, threads, progress)

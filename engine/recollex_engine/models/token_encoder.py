@@ -19,7 +19,7 @@ from recollex_engine.models.weights import is_folder
 CACHE_BYTES = 256 << 20
 """The most bytes of cached vectors: 18,000 texts of 36 tokens at 384 bytes a token."""
 
-Tokens = NDArray[np.int8]
+TokenVectors = NDArray[np.int8]
 
 
 class TokenEncoder:
@@ -40,22 +40,22 @@ class TokenEncoder:
         self._tokenizer.enable_truncation(model.description.max_length)
         self._query_prefix = model.description.query_prefix
         self._passage_prefix = model.description.passage_prefix
-        self._kept: OrderedDict[str, Tokens] = OrderedDict()
+        self._kept: OrderedDict[str, TokenVectors] = OrderedDict()
         self._bytes = 0
         self._keeping = fork.lock()
 
-    def query(self, text: str) -> Tokens:
+    def query(self, text: str) -> TokenVectors:
         """Return the vectors of a query's tokens: int8[tokens, dimension], where 127 means 1."""
         return self._kept_or_run([self._query_prefix + text], 1)[0]
 
-    def passages(self, texts: Sequence[str], threads: int = 1) -> list[Tokens]:
+    def passages(self, texts: Sequence[str], threads: int = 1) -> list[TokenVectors]:
         """Return the vectors of each text's tokens, each as `query` does.
 
         Cost: 3 ms of one thread for a text of 36 tokens, a look-up for a cached text.
         """
         return self._kept_or_run([self._passage_prefix + text for text in texts], threads)
 
-    def _kept_or_run(self, texts: list[str], threads: int) -> list[Tokens]:
+    def _kept_or_run(self, texts: list[str], threads: int) -> list[TokenVectors]:
         with self._keeping:
             found = [self._kept.get(text) for text in texts]
             for text, tokens in zip(texts, found, strict=True):
@@ -75,7 +75,7 @@ class TokenEncoder:
             for text, tokens in zip(texts, found, strict=True)
         ]
 
-    def _keep(self, made: dict[str, Tokens]) -> None:
+    def _keep(self, made: dict[str, TokenVectors]) -> None:
         with self._keeping:
             for text, tokens in made.items():
                 if text not in self._kept:
@@ -84,13 +84,13 @@ class TokenEncoder:
             while self._bytes > CACHE_BYTES:
                 self._bytes -= self._kept.popitem(last=False)[1].nbytes
 
-    def _run(self, text: str) -> Tokens:
+    def _run(self, text: str) -> TokenVectors:
         try:
             ids = self._tokenizer.encode(text).ids
         except (TypeError, UnicodeError) as error:
             raise InputError(f"a text must be valid Unicode, got {str(text)[:40]!r}") from error
         hidden: NDArray[Any] = self._session.run(None, {"input_ids": np.array([ids], np.int64)})[0]
-        tokens: Tokens = np.rint(127 * hidden[0, 1:-1]).astype(np.int8)
+        tokens: TokenVectors = np.rint(127 * hidden[0, 1:-1]).astype(np.int8)
         return tokens
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-Ids: TypeAlias = NDArray[np.uint16]
+TokenIds: TypeAlias = NDArray[np.uint16]
 """The WordPiece ids of a text, uint16[n], without special tokens."""
 
 MOST_PIECES = 512

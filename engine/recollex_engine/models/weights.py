@@ -24,7 +24,7 @@ _HUB_SECONDS = 3  # the longest wait for the hub's first answer
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class ModelWeights:
     """A folder whose files are complete and whose weights have the expected hash."""
 
     description: ModelDescription
@@ -33,7 +33,7 @@ class Weights:
     source: str
 
 
-def find_weights(name_or_folder: str | Path, *, download: bool = False) -> Weights:
+def find_weights(name_or_folder: str | Path, *, download: bool = False) -> ModelWeights:
     """Return the weights of the model with this name, or in this folder.
 
     A folder is taken as it is. A name is searched in the package that contains it, then in the
@@ -111,7 +111,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _from_folder(folder: Path) -> Weights:
+def _from_folder(folder: Path) -> ModelWeights:
     if not folder.is_dir():
         raise ModelError(f"no folder {folder}: give one that holds {', '.join(NEEDED_FILES)}")
     name = folder.resolve().name
@@ -122,18 +122,18 @@ def _from_folder(folder: Path) -> Weights:
     found = _checked(folder, describe(folder, name), f"folder {folder}")
     for known in KNOWN_MODELS:
         if known.weights_sha256 == found.sha256:
-            return Weights(known, folder, found.sha256, found.source)
+            return ModelWeights(known, folder, found.sha256, found.source)
     return found
 
 
-def _checked(folder: Path, description: ModelDescription, source: str) -> Weights:
+def _checked(folder: Path, description: ModelDescription, source: str) -> ModelWeights:
     _check_files(folder)
     digest = sha256_of(folder / WEIGHTS_FILE)
     if description.weights_sha256 not in (None, digest):
         raise ModelError(
             f"{folder / WEIGHTS_FILE}: expected sha256 {description.weights_sha256}, found {digest}"
         )
-    return Weights(description, folder, digest, source)
+    return ModelWeights(description, folder, digest, source)
 
 
 def _check_files(folder: Path) -> None:

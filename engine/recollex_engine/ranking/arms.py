@@ -110,7 +110,7 @@ def places_of_runs(
 
 
 @dataclass(slots=True)
-class Words:
+class KeywordResult:
     """What the keyword arm found: its list, and what is needed to score any other memory.
 
     terms uint32[Q], idf float32[Q]: the words of the question that the agent knows, then those that
@@ -133,7 +133,7 @@ class Words:
     population: int = 0
 
     @classmethod
-    def none(cls, population: int = 0) -> "Words":
+    def none(cls, population: int = 0) -> "KeywordResult":
         """Return the result of a question without words."""
         nothing = np.empty(0, np.float32)
         terms = np.empty(0, np.uint32)
@@ -150,7 +150,7 @@ def keyword(
     *,
     narrowed: bool = False,
     shares: npt.NDArray[np.float32] = NO_SHARES,
-) -> Words:
+) -> KeywordResult:
     """Rank by BM25 with a memory as the document; the mean length is that of the view.
 
     N and df are those of the view; if a filter has ``narrowed`` the search, those of the
@@ -171,7 +171,7 @@ def keyword(
     words = len(terms)
     population = int(np.count_nonzero(allowed)) if narrowed else memories
     if not words or not memories:
-        return Words.none(population)
+        return KeywordResult.none(population)
     mean = view.total_length / memories or 1.0
     fixed = k1 * (1 - b)
     per_word = k1 * b / mean
@@ -206,7 +206,9 @@ def keyword(
         known = known[:met]
         idf = idf[:met]
     found_list = ArmList(best, scores, rows)
-    return Words(found_list, known, idf, fixed, per_word, most, unknown, of_tail, population)
+    return KeywordResult(
+        found_list, known, idf, fixed, per_word, most, unknown, of_tail, population
+    )
 
 
 _scratch = WordScratch()

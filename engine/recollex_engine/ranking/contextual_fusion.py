@@ -22,7 +22,7 @@ import numpy.typing as npt
 from recollex_engine.clock import DAY
 from recollex_engine.domain.checks import check_flag, check_number
 from recollex_engine.domain.roles import ASSISTANT, USER
-from recollex_engine.ranking.arms import ArmList, Words
+from recollex_engine.ranking.arms import ArmList, KeywordResult
 from recollex_engine.ranking.cited import raise_cited
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
 from recollex_engine.ranking.copies import order_copies
@@ -326,7 +326,7 @@ _ASIDE = np.array([TABLE[name].aside for name in NAMES], np.uint8)
 _BREVITY = np.minimum(np.log1p(np.arange(FEW_WORDS + 1.0)) - np.log1p(FEW_WORDS), 0)
 _NOTHING = ArmList.empty()
 _NO_ROWS = np.empty(0, np.uint32)
-_NO_WORDS = Words.none()
+_NO_WORDS = KeywordResult.none()
 _SEMANTIC = NAMES.index("semantic")
 _ASSOCIATION = NAMES.index("association")
 

@@ -18,7 +18,7 @@ from recollex_engine.domain.checks import check_kind, check_number
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.arm_table import ARMS
-from recollex_engine.ranking.arms import ArmList, Words
+from recollex_engine.ranking.arms import ArmList, KeywordResult
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer
@@ -45,7 +45,7 @@ class Evidence:
 
     view: View
     lists: Mapping[str, ArmList]
-    words: Words | None
+    words: KeywordResult | None
     query: npt.NDArray[np.float32] | None
     allowed: npt.NDArray[np.uint8]
     analyzer: Analyzer

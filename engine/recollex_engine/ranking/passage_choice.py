@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import Words, rows_of
+from recollex_engine.ranking.arms import KeywordResult, rows_of
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.state.view import View
 from recollex_kernels.vectors.codes import cosines
@@ -31,7 +31,7 @@ def with_further_passages(
     view: View,
     ranking: Ranking,
     left: int,
-    words: Words | None,
+    words: KeywordResult | None,
     query: npt.NDArray[np.float32] | None,
     thresholds: Thresholds,
 ) -> tuple[Ranking, int]:
@@ -116,7 +116,7 @@ def tokens_of(view: View, rows: tuple[int, ...]) -> int:
 def _evidence(
     view: View,
     rows: npt.NDArray[np.int64],
-    words: Words | None,
+    words: KeywordResult | None,
     query: npt.NDArray[np.float32] | None,
     thresholds: Thresholds,
 ) -> npt.NDArray[np.float64]:
@@ -135,7 +135,7 @@ def _evidence(
     return found
 
 
-def _bm25(view: View, rows: npt.NDArray[np.int64], words: Words) -> npt.NDArray[np.float64]:
+def _bm25(view: View, rows: npt.NDArray[np.int64], words: KeywordResult) -> npt.NDArray[np.float64]:
     """Return BM25 of each row as a document of its own, by the idf and the norm of memories."""
     offsets = view.buffer("term_offset")
     terms = view.buffer("term")

@@ -17,7 +17,7 @@ from recollex_engine.errors import InputError, RerankError
 from recollex_engine.ranking.candidates import Candidates
 from recollex_kernels.fusing.reranking import ADD, MULTIPLY, REPLACE, combine
 
-Form = Literal["replace", "add", "multiply"]
+CombinationForm = Literal["replace", "add", "multiply"]
 _FORMS = {"replace": REPLACE, "add": ADD, "multiply": MULTIPLY}
 
 
@@ -38,12 +38,14 @@ class Combination:
     Combination(form='multiply', weight=0.5)
     """
 
-    form: Form = "replace"
+    form: CombinationForm = "replace"
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.form not in get_args(Form):
-            raise InputError(f"form must be one of {', '.join(get_args(Form))}, got {self.form!r}")
+        if self.form not in get_args(CombinationForm):
+            raise InputError(
+                f"form must be one of {', '.join(get_args(CombinationForm))}, got {self.form!r}"
+            )
         check_number(self.weight, "weight", 0, 1e6)
 
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.ranking.arms import Words
+from recollex_engine.ranking.arms import KeywordResult
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer, terms_of_name
 
@@ -75,7 +75,7 @@ def names_speaker(view: View, named: npt.NDArray[np.uint32]) -> bool:
     return bool(np.isin(view.of_memories("speaker"), named).any())
 
 
-def word_certainty(view: View, words: Words, analyzer: Analyzer) -> float:
+def word_certainty(view: View, words: KeywordResult, analyzer: Analyzer) -> float:
     """Return how much keyword evidence counts, in (0, 1].
 
     It is 1 if the best memory by keywords shares a name, else `certainty`.

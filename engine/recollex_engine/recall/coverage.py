@@ -23,7 +23,7 @@ class Parcel:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class CoverageItem:
     """The cost of one item, and the section that it is in."""
 
     cost: int
@@ -31,7 +31,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CoverageChoice:
     """The parcels that were taken, in order, and why no more were taken.
 
     stopped: "coverage" if enough was covered, "budget" if a parcel that covers more did not fit,
@@ -47,11 +47,11 @@ class Choice:
 def choose(
     parcels: Sequence[Parcel],
     weights: Sequence[float],
-    items: Sequence[Item],
+    items: Sequence[CoverageItem],
     headings: Sequence[int],
     budget: int,
     enough: float,
-) -> Choice:
+) -> CoverageChoice:
     """Return the parcels taken greedily, until ``enough`` is covered or no useful parcel fits.
 
     Each step takes the parcel that fits the rest of the budget and has the greatest ratio of new
@@ -128,4 +128,4 @@ def choose(
         stopped = "coverage" if whole else "all"
     else:
         stopped = "budget" if any(gain > 0 for gain in gains) else "all"
-    return Choice(tuple(taken), reached / whole if whole else 1.0, spent, stopped)
+    return CoverageChoice(tuple(taken), reached / whole if whole else 1.0, spent, stopped)

@@ -25,7 +25,7 @@ from recollex_engine.storage.dictionary import split_strings
 from recollex_kernels.memories import gathering
 
 ALWAYS = ("numbers", "strings", "ends", "score")
-Columns = dict[str, Any]
+ColumnValues = dict[str, Any]
 """Name -> the values of all memories; an empty column is left out.
 
 Always present, as bytes: ``numbers``, int64[6, n], see `gather_memories`; ``strings``, in UTF-8 the
@@ -294,7 +294,7 @@ class MemoryColumns(Reading):
             return [column.absent] * len(self)
         return column.many(self)
 
-    def told(self) -> Columns:
+    def told(self) -> ColumnValues:
         """Return every column that is not empty, in its form for another process."""
         numbers, strings, ends, has = self._gathered
         if has & gathering.SEVERAL and self._cut:
@@ -304,7 +304,7 @@ class MemoryColumns(Reading):
             strings = np.frombuffer(b"".join(whole), np.uint8)
             ends = np.cumsum([len(each) for each in whole], dtype=np.int64)
         ranking = self._ranking
-        found: Columns = {
+        found: ColumnValues = {
             "numbers": numbers.tobytes(),
             "strings": strings.tobytes(),
             "ends": ends.tobytes(),

@@ -54,7 +54,7 @@ RELATIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ReachedNode:
     """How a node was reached: its weight, and how many edges lie between it and a seed."""
 
     weight: float
@@ -88,13 +88,13 @@ class Neighbourhood:
         self._terms_of: dict[Node, frozenset[str]] = {}
         self._beside: dict[int, Ordinals] = {}
 
-    def reach(self, seeds: Mapping[Node, float], depth: int) -> dict[Node, Reached]:
+    def reach(self, seeds: Mapping[Node, float], depth: int) -> dict[Node, ReachedNode]:
         """Return the nodes at most ``depth`` edges from a seed, in the order they were met.
 
         A level is walked from its heaviest node on, ties by kind and then number. Cost: about
         20 us a node, at most `MOST_NODES`.
         """
-        found = {node: Reached(weight, 0) for node, weight in seeds.items()}
+        found = {node: ReachedNode(weight, 0) for node, weight in seeds.items()}
         level = list(found)
         for distance in range(1, depth + 1):
             level.sort(key=lambda node: (-found[node].weight, KINDS.index(node[0]), node[1]))
@@ -105,9 +105,9 @@ class Neighbourhood:
                     known = found.get(other)
                     if known is not None:
                         if weight > known.weight:
-                            found[other] = Reached(weight, known.distance)
+                            found[other] = ReachedNode(weight, known.distance)
                     elif len(found) < MOST_NODES:
-                        found[other] = Reached(weight, distance)
+                        found[other] = ReachedNode(weight, distance)
                         met.append(other)
             level = met
         return found

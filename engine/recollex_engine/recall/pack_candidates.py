@@ -14,7 +14,14 @@ from recollex_engine.facts.events import INCLUDES, Event, edges_from, read_event
 from recollex_engine.facts.facts import Conflict, Fact, read_conflict, read_fact
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.memory import Memory, read_memories
-from recollex_engine.recall.neighbourhood import EVENT, FACT, MEMORY, Neighbourhood, Node, Reached
+from recollex_engine.recall.neighbourhood import (
+    EVENT,
+    FACT,
+    MEMORY,
+    Neighbourhood,
+    Node,
+    ReachedNode,
+)
 from recollex_engine.recall.subgraph_text import (
     SHOWN,
     event_line,
@@ -36,7 +43,7 @@ class Packable:
     def __init__(
         self,
         near: Neighbourhood,
-        reached: Mapping[Node, Reached],
+        reached: Mapping[Node, ReachedNode],
         ranking: Ranking,
         at: datetime,
     ) -> None:

@@ -31,7 +31,7 @@ from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_search import Found
 from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.ranking import Ranking
-from recollex_engine.recall.coverage import Item, Parcel, choose
+from recollex_engine.recall.coverage import CoverageItem, Parcel, choose
 from recollex_engine.recall.neighbourhood import (
     EVENT,
     FACT,
@@ -162,7 +162,7 @@ class _Packer:
             ],
             list(weights.values()),
             [
-                Item(cost + 1, KINDS.index(kind))
+                CoverageItem(cost + 1, KINDS.index(kind))
                 for cost, (kind, _) in zip(costs, nodes, strict=True)
             ],
             headings,

@@ -15,7 +15,7 @@ from recollex_engine.ranking.confidence import NOTHING_FOUND, Signs
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.beside import Beside, hit_of, prompt_lines
 from recollex_engine.recall.memory import Memory, looked_at, prompt_of
-from recollex_engine.recall.memory_columns import ALWAYS, Columns, MemoryColumns
+from recollex_engine.recall.memory_columns import ALWAYS, ColumnValues, MemoryColumns
 from recollex_engine.recall.subgraph import Subgraph
 from recollex_engine.state.view import View
 from recollex_engine.trace import Trace
@@ -145,7 +145,7 @@ class Recall(Sequence[Memory]):
             return None
         return MemoryColumns(self._view, self._ranking.memories, self._ranking, self._explain)
 
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnValues:
         """Return the columns of the memories, for a process that answers another process."""
         held = self._held
         return dict.fromkeys(ALWAYS, b"") if held is None else held.told()

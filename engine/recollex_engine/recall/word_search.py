@@ -18,7 +18,7 @@ from recollex_engine.facts.cited_by_facts import cited_by_facts
 from recollex_engine.facts.surface_arms import Asked
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking import arms
-from recollex_engine.ranking.arms import ArmList, Mask, Words
+from recollex_engine.ranking.arms import ArmList, KeywordResult, Mask
 from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.filters import admitted_memories
 from recollex_engine.ranking.fusion import Cited
@@ -48,7 +48,7 @@ class WordSearch:
     allowed: Mask
     analyzer: Analyzer
     ranked: ArmList | None
-    words: Words | None
+    words: KeywordResult | None
     cited: Cited | None = None
 
 
@@ -82,7 +82,7 @@ def search_words(
     trace.spent("filter", began)
     if "keyword" not in preset.arms:
         return WordSearch(time_range, cues, allowed, analyzer, None, None)
-    words: Words | None = None
+    words: KeywordResult | None = None
     fusion = preset.fusion if isinstance(preset.fusion, Contextual) else None
     narrowed = filtered is not view.open and allowed is filtered and not divides(view, preset)
 

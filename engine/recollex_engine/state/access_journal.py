@@ -56,7 +56,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _ReadJournal:
     """What was read of a file: its inode and bytes, its entries, and their sums by kind."""
 
     inode: int
@@ -70,7 +70,7 @@ class _Known:
         return int(self.entries["at"][-1]) if len(self.entries) else 0
 
 
-_NOTHING = _Known(
+_NOTHING = _ReadJournal(
     0,
     0,
     np.empty(0, ENTRY),
@@ -132,7 +132,7 @@ class AccessJournal:
         past = known.entries[known.entries["at"] < before]
         return _gathered(_added(_NOTHING.sums, past)[kind], memories)
 
-    def _read_new(self) -> _Known:
+    def _read_new(self) -> _ReadJournal:
         """Return all entries of the file; only new ones are read from the disk."""
         known = self._known
         try:
@@ -149,7 +149,7 @@ class AccessJournal:
             file.seek(known.entries.nbytes)
             data = file.read()
             new = np.frombuffer(data, ENTRY, len(data) // ENTRY.itemsize)
-            self._known = known = _Known(
+            self._known = known = _ReadJournal(
                 inode,
                 known.entries.nbytes + len(data),
                 np.concatenate((known.entries, new)),

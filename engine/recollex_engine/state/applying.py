@@ -30,8 +30,8 @@ from recollex_engine.domain.schema import (
 )
 from recollex_engine.domain.settings import REEMBED, settings_of
 from recollex_engine.domain.trust import own_trust, trust_number
-from recollex_engine.log.reader import Operation
-from recollex_engine.state.columns import Columns, Rows
+from recollex_engine.log.reader import LogOperation
+from recollex_engine.state.columns import Columns, ReadRows
 from recollex_engine.state.fact_applying import KINDS, StagedFacts
 from recollex_engine.state.named_numbers import check_below, check_earlier
 from recollex_engine.state.word_pieces import VOCABULARY, decode_pieces
@@ -47,7 +47,7 @@ _OF_OP = tuple(OP)
 
 
 def apply(
-    columns: Columns, operations: Iterable[Operation], rows: Rows, *, check: bool = True
+    columns: Columns, operations: Iterable[LogOperation], rows: ReadRows, *, check: bool = True
 ) -> None:
     """Append the items of ``operations``; ``rows`` gives the vectors of new and older passages.
 
@@ -98,7 +98,7 @@ class _Staged:
         self.closed: list[tuple[int, int]] = []
         self.facts = StagedFacts(columns, self.labels)
 
-    def add(self, operation: Operation) -> None:
+    def add(self, operation: LogOperation) -> None:
         """Gather the items of one operation."""
         payload: Any = operation.payload  # of the class of its kind in `records.RECORDS`
         kind = operation.kind
@@ -211,7 +211,7 @@ class _Staged:
             )
         )
 
-    def _hole(self, operation: Operation, payload: dict[str, Any]) -> None:
+    def _hole(self, operation: LogOperation, payload: dict[str, Any]) -> None:
         """Gather the items of an erased record: the numbers that later records count from.
 
         An erased memory says nothing, and is closed by the operation that recorded it, so no view
@@ -296,7 +296,7 @@ class _Staged:
         check_earlier("a version", previous, range(self.first_memory, self.memories), none=True)
         self.facts.check(self.entities, self.memories)
 
-    def finish(self, rows: Rows) -> None:
+    def finish(self, rows: ReadRows) -> None:
         """Append everything, the chains' heads last: no head may name an entry not yet stored."""
         columns = self.columns
         flat = self.flat

@@ -52,7 +52,7 @@ CACHED_NAMES = 10_000
 CODED_FROM = 256
 """Rows are coded from this many on; comparing fewer vectors is faster than coding them."""
 
-Rows = Callable[[int, int], npt.NDArray[np.uint16]]
+ReadRows = Callable[[int, int], npt.NDArray[np.uint16]]
 """Returns the vectors of rows [first, end) as float16 bit patterns, uint16[n, dimension]."""
 
 
@@ -302,7 +302,7 @@ class Columns:
         latest = self._latest  # it may lag behind the dictionary
         return int(latest[key]) if key < len(latest) else NONE
 
-    def code_rows(self, rows: Rows, *, needed: bool = False) -> None:
+    def code_rows(self, rows: ReadRows, *, needed: bool = False) -> None:
         """Append codes of the rows that have none: their vectors in four bits and in one bit.
 
         Does nothing below `CODED_FROM` rows, unless codes are ``needed`` or some exist already.

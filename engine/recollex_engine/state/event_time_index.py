@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from recollex_kernels.memories.filters import RUN, extremes_of_runs, overlap_of_runs
 
-Times = npt.NDArray[np.int64]
+EventTimes = npt.NDArray[np.int64]
 
 _EMPTY = np.empty((3, 0), np.int64)
 
@@ -32,7 +32,12 @@ class EventTimeIndex:
         self._following = threading.Lock()
 
     def overlapping(
-        self, start: Times, end: Times, since: int, until: int, mask: npt.NDArray[np.uint8]
+        self,
+        start: EventTimes,
+        end: EventTimes,
+        since: int,
+        until: int,
+        mask: npt.NDArray[np.uint8],
     ) -> npt.NDArray[np.uint8]:
         """Return ``mask`` uint8[n] narrowed to memories whose interval overlaps [since, until).
 
@@ -45,7 +50,7 @@ class EventTimeIndex:
         overlap_of_runs(first, latest, last, start, end, since, until, mask, found)
         return found
 
-    def bounds(self, start: Times, end: Times) -> tuple[int, int]:
+    def bounds(self, start: EventTimes, end: EventTimes) -> tuple[int, int]:
         """Return the earliest start and the latest end of a view's memories, at least one."""
         first, _, last = self._of(start, end)
         rest = min(first.shape[0], len(start) // RUN)
@@ -54,7 +59,7 @@ class EventTimeIndex:
         ends = np.concatenate((last[:rest], end[tail]))
         return int(starts.min()), int(ends.max())
 
-    def _of(self, start: Times, end: Times) -> npt.NDArray[np.int64]:
+    def _of(self, start: EventTimes, end: EventTimes) -> npt.NDArray[np.int64]:
         """Return int64[3, runs]: the extremes of the whole runs of these memories, perhaps more."""
         runs = len(start) // RUN
         known = self._extremes

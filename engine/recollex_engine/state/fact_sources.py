@@ -13,7 +13,7 @@ from recollex_engine.state.metadata_values import MetadataValues
 from recollex_engine.storage.dictionary import Dictionary
 
 _MARK = f'"{DRAWN}"'.encode()
-_Numbers = npt.NDArray[np.uint32]
+_SourceNumbers = npt.NDArray[np.uint32]
 
 
 class FactSources:
@@ -27,7 +27,10 @@ class FactSources:
         self._values = values
         self._labels = dictionaries["labels"]
         self._ids = dictionaries["ids"]
-        self.now: tuple[_Numbers, _Numbers] = (np.empty(0, np.uint32), np.zeros(1, np.uint32))
+        self.now: tuple[_SourceNumbers, _SourceNumbers] = (
+            np.empty(0, np.uint32),
+            np.zeros(1, np.uint32),
+        )
         self._used = 1  # of the second: its first item is the list of memories without sources
         self._has_facts = False
         self._seen = -1  # labels without one of a fact
@@ -45,7 +48,7 @@ class FactSources:
         memories: Iterable[int],
         offsets: npt.NDArray[np.uint64],
         metadata: npt.NDArray[np.uint8],
-    ) -> tuple[_Numbers, _Numbers]:
+    ) -> tuple[_SourceNumbers, _SourceNumbers]:
         """Read the sources of memories; return (first, flat), in which all of these are known.
 
         A fact with a source that is not recorded is returned as without sources, and not kept: the
@@ -83,7 +86,7 @@ class FactSources:
             first[open_ones] = 1
         return first, flat
 
-    def _append(self, flat: _Numbers, items: list[int]) -> _Numbers:
+    def _append(self, flat: _SourceNumbers, items: list[int]) -> _SourceNumbers:
         end = self._used + len(items)
         if end > len(flat):
             grown = np.zeros(max(1024, end * 3 // 2), np.uint32)

@@ -66,7 +66,7 @@ class Part:
         return CorruptError(self.folder / self.name, f"checksum {self.crc:08x}", f"{found:08x}")
 
 
-class Beside(Generic[T]):
+class SideThread(Generic[T]):
     """Works that a thread of its own does beside the rest of an opening.
 
     `wait` does the works that were not begun, so an opening never waits for a thread that did not
@@ -105,7 +105,7 @@ class Beside(Generic[T]):
             return self._found
 
 
-def sum_beside(path: Path, size: int) -> Beside[int | None] | None:
+def sum_beside(path: Path, size: int) -> SideThread[int | None] | None:
     """Begin to compute the CRC-32 of a file of about ``size`` bytes; None if that is up to `EAGER`.
 
     None also for an encrypted file: the checksum is of the plain bytes. The work returns None if
@@ -113,7 +113,7 @@ def sum_beside(path: Path, size: int) -> Beside[int | None] | None:
     """
     if size <= EAGER or cipher_at(path) is not None:
         return None
-    return Beside(partial(_sum, path))
+    return SideThread(partial(_sum, path))
 
 
 def _sum(path: Path) -> int | None:

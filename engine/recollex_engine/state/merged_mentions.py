@@ -19,7 +19,7 @@ from recollex_engine.state.mention_counts import PrefixCounts
 KEPT = 4
 """The most sets of merges whose mentions are cached, of 8 bytes a mention each."""
 
-_Numbers = npt.NDArray[np.uint32]
+_MentionNumbers = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,15 @@ class MergedMentions:
     """
 
     end: int
-    entity: _Numbers
-    previous: _Numbers
-    memory: _Numbers
-    heads: _Numbers
-    joined: _Numbers
-    roots: _Numbers
+    entity: _MentionNumbers
+    previous: _MentionNumbers
+    memory: _MentionNumbers
+    heads: _MentionNumbers
+    joined: _MentionNumbers
+    roots: _MentionNumbers
     hubs: Hubs = field(default_factory=Hubs)
 
-    def counts(self, raw: PrefixCounts, identities: Identities) -> _Numbers:
+    def counts(self, raw: PrefixCounts, identities: Identities) -> _MentionNumbers:
         """Return how many memories mention each entity, of those that ``raw`` counts."""
         merged = identities.merged
         counts = np.zeros(max(len(raw.counts), int(merged.max()) + 1), np.uint32)
@@ -69,7 +69,7 @@ class MergedMentionsCache:
         self,
         key: int,
         identities: Identities,
-        columns: tuple[_Numbers, _Numbers, _Numbers],
+        columns: tuple[_MentionNumbers, _MentionNumbers, _MentionNumbers],
         raw: PrefixCounts,
     ) -> MergedMentions:
         """Return the mentions under ``identities``: at least those that ``raw`` counts.
@@ -89,7 +89,7 @@ class MergedMentionsCache:
             return made
 
 
-def _nothing(columns: tuple[_Numbers, _Numbers, _Numbers]) -> MergedMentions:
+def _nothing(columns: tuple[_MentionNumbers, _MentionNumbers, _MentionNumbers]) -> MergedMentions:
     empty = np.empty(0, np.uint32)
     return MergedMentions(0, empty, empty, columns[1], empty, empty, empty)
 
@@ -97,7 +97,7 @@ def _nothing(columns: tuple[_Numbers, _Numbers, _Numbers]) -> MergedMentions:
 def _extended(
     made: MergedMentions,
     identities: Identities,
-    columns: tuple[_Numbers, _Numbers, _Numbers],
+    columns: tuple[_MentionNumbers, _MentionNumbers, _MentionNumbers],
     raw: PrefixCounts,
 ) -> MergedMentions:
     """Return the mentions up to ``raw.end``, in the arrays of ``made`` if these have room."""
@@ -146,7 +146,7 @@ def _extended(
     )
 
 
-def _appended(held: _Numbers, first: int, new: _Numbers) -> _Numbers:
+def _appended(held: _MentionNumbers, first: int, new: _MentionNumbers) -> _MentionNumbers:
     """Return ``held[:first]`` and ``new``, in place if there is room; readers see neither move."""
     end = first + len(new)
     if end > len(held):

@@ -18,7 +18,7 @@ AT_ONCE = 65_536
 CONDITIONS = 64
 """The most conditions whose labels are kept."""
 
-Labels = npt.NDArray[np.int64]
+ValueLabels = npt.NDArray[np.int64]
 
 
 class MetadataValues:
@@ -32,10 +32,10 @@ class MetadataValues:
         self._labels = labels
         self._seen = 0
         self._by_prefix: dict[str, list[int]] = {}
-        self._met: dict[bytes, tuple[int, Labels]] = {}
+        self._met: dict[bytes, tuple[int, ValueLabels]] = {}
         self._following = threading.Lock()
 
-    def matching(self, condition: Condition) -> Labels:
+    def matching(self, condition: Condition) -> ValueLabels:
         """Return the labels whose values meet a condition that is not negated, ascending."""
         if (texts := condition.equals) is not None:
             found = (self._labels.get(f"m:{condition.name}={text.decode()}") for text in texts)

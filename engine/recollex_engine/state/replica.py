@@ -19,8 +19,8 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START, Position
 from recollex_engine.log.reader import (
     LogFollower,
-    Operation,
-    Transaction,
+    LogOperation,
+    LogTransaction,
     last_of_kind,
     last_of_kinds,
 )
@@ -28,7 +28,7 @@ from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns, StoredCounts
 from recollex_engine.state.gc_pause import gc_paused
 from recollex_engine.state.hnsw import CodedRows, Hnsw
-from recollex_engine.state.integrity import Beside, Integrity
+from recollex_engine.state.integrity import Integrity, SideThread
 from recollex_engine.state.manifest import GraphEntry, Manifest, SegmentEntry
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.stored_checksums import (
@@ -123,7 +123,7 @@ class Replica:
             f"{self.folder}: {what}; rebuilding from the log", RuntimeWarning, stacklevel=2
         )
 
-    def _last(self, after: Position) -> dict[str, Operation | None]:
+    def _last(self, after: Position) -> dict[str, LogOperation | None]:
         return last_of_kinds(self.folder / LOG, (REEMBED, ERASE), after)
 
     def was_superseded(self) -> bool:
@@ -134,7 +134,7 @@ class Replica:
         found = last_of_kind(self.folder / LOG, REEMBED, self.position)
         return found is not None and found.op > self._known
 
-    def _start_from(self, manifest: Manifest | None, last: dict[str, Operation | None]) -> None:
+    def _start_from(self, manifest: Manifest | None, last: dict[str, LogOperation | None]) -> None:
         """Open the files of ``manifest``; ``last``: the last operations of a kind after it."""
         stored = (
             StoredCounts(
@@ -190,7 +190,7 @@ class Replica:
         return self.folder / self.settings.vectors_file
 
     def _open_columns(self, stored: StoredCounts | None) -> Columns:
-        self._looking: Beside[None] | None = None
+        self._looking: SideThread[None] | None = None
         home = self.folder / (stored.settings.columns_folder if stored else "columns")
         try:
             columns = Columns(home, stored, None if stored is None else self._check_columns)
@@ -207,10 +207,10 @@ class Replica:
         parts, are_all = parts_of_columns(columns, self.manifest, self.folder)
         if not (self.integrity.compare(parts) and are_all):
             home = self.folder / self.manifest.settings.columns_folder
-            self._looking = Beside(*structure_checks(columns.array, columns.dictionary, home))
+            self._looking = SideThread(*structure_checks(columns.array, columns.dictionary, home))
 
     def _open_indexes(
-        self, manifest: Manifest | None, summing: Beside[int | None] | None
+        self, manifest: Manifest | None, summing: SideThread[int | None] | None
     ) -> Indexes:
         """Map the indexes; if one is damaged, all rows are tail, and recalls are slower."""
         folder = self.folder
@@ -313,7 +313,7 @@ class Replica:
 
     def apply(
         self,
-        transactions: Sequence[Transaction],
+        transactions: Sequence[LogTransaction],
         vectors: npt.NDArray[np.uint16] | None = None,
     ) -> None:
         """Append the operations of ``transactions`` to the columns.
@@ -390,9 +390,9 @@ class Replica:
         self.vectors = None
 
 
-def _groups(transactions: Iterable[Transaction]) -> Iterator[list[Transaction]]:
+def _groups(transactions: Iterable[LogTransaction]) -> Iterator[list[LogTransaction]]:
     """Yield the transactions in lists of about `GROUP` operations, which bounds memory."""
-    group: list[Transaction] = []
+    group: list[LogTransaction] = []
     count = 0
     for transaction in transactions:
         group.append(transaction)

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from recollex_engine.domain.schema import CLOSED
 from recollex_engine.errors import CorruptError, FormatError
-from recollex_engine.state.columns import Columns, Rows
-from recollex_engine.state.integrity import Beside, Part, known_at, sum_beside
+from recollex_engine.state.columns import Columns, ReadRows
+from recollex_engine.state.integrity import Part, SideThread, known_at, sum_beside
 from recollex_engine.state.manifest import GraphEntry, Manifest, SegmentEntry
 from recollex_engine.state.view import Indexes
 from recollex_engine.storage.checksums import crc32
@@ -53,7 +53,9 @@ def of_indexes(indexes: Indexes, manifest: Manifest, known: Manifest | None) -> 
     }
 
 
-def of_vectors(replica_rows: Rows, manifest: Manifest, known: Manifest | None) -> dict[str, int]:
+def of_vectors(
+    replica_rows: ReadRows, manifest: Manifest, known: Manifest | None
+) -> dict[str, int]:
     """Return the checksum of the vectors of the rows in ``manifest``, extended from ``known``.
 
     replica_rows(first, end) returns the vectors of rows [first, end).
@@ -110,7 +112,7 @@ def parts_of_indexes(
     ]
 
 
-def sum_of_last(manifest: Manifest, folder: Path) -> Beside[int | None] | None:
+def sum_of_last(manifest: Manifest, folder: Path) -> SideThread[int | None] | None:
     """Begin to read the last segment's file, which must be compared before anything reads it.
 
     Returns None where it is small or has no checksum.
@@ -121,7 +123,7 @@ def sum_of_last(manifest: Manifest, folder: Path) -> Beside[int | None] | None:
     return sum_beside(folder / name, manifest.columns.get("term", 0) * _POSTING)
 
 
-def part_of_vectors(replica_rows: Rows, manifest: Manifest, folder: Path) -> list[Part]:
+def part_of_vectors(replica_rows: ReadRows, manifest: Manifest, folder: Path) -> list[Part]:
     """Return what is to be compared of the vectors; nothing if rows are missing."""
     name = manifest.settings.vectors_file
     rows = manifest.columns["memory_of_row"]

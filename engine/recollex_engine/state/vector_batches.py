@@ -20,8 +20,8 @@ from recollex_engine.domain.schema import ERASE, RETAINING
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import Position
-from recollex_engine.log.reader import LogFollower, Operation
-from recollex_engine.models.embedder import Progress
+from recollex_engine.log.reader import LogFollower, LogOperation
+from recollex_engine.models.embedder import EmbeddingProgress
 from recollex_engine.storage.vectors_file import VectorsReader, checksum
 
 BATCH = 1024
@@ -99,7 +99,7 @@ class VectorBatches:
         self.rows = rows
         self.in_force: list[VectorBatch] = []
 
-    def add(self, operation: Operation) -> None:
+    def add(self, operation: LogOperation) -> None:
         """Read one operation; call this in the order of the log."""
         payload = operation.payload
         if payload is None:
@@ -124,8 +124,8 @@ class VectorBatches:
         self,
         follower: LogFollower,
         until_op: int | None = None,
-        progress: Progress | None = None,
-        watch: Callable[[Operation], None] | None = None,
+        progress: EmbeddingProgress | None = None,
+        watch: Callable[[LogOperation], None] | None = None,
     ) -> Settings | None:
         """Read the transactions that follow in a log; return the last settings in them, if any.
 

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.log.format import decode_bytes, encode_bytes
-from recollex_engine.models.vocabulary import MOST_PIECES, Ids
+from recollex_engine.models.vocabulary import MOST_PIECES, TokenIds
 from recollex_engine.state.view import View
 
 VOCABULARY = "vocabulary"
@@ -31,7 +31,7 @@ class PassagePieces:
     """The ids of a memory's passages, one array each, and the name of their vocabulary."""
 
     vocabulary: str
-    ids: tuple[Ids, ...]
+    ids: tuple[TokenIds, ...]
 
     def encoded(self) -> list[str]:
         """Return the ids of each passage in base64, as a record of the log holds them."""
@@ -50,7 +50,7 @@ def decode_pieces(text: str) -> bytes:
 class RowPieces:
     """The ids of some rows: ids[starts[i]:ends[i]] for row i, empty if none are stored."""
 
-    ids: Ids
+    ids: TokenIds
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
 

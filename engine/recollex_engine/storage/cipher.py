@@ -135,7 +135,7 @@ class Cipher:
         return found
 
 
-class _Library:
+class _CipherLibrary:
     """The parts of the package cryptography that are used here."""
 
     def __init__(self) -> None:
@@ -150,15 +150,15 @@ class _Library:
         self.HKDFExpand = HKDFExpand
 
 
-_library: _Library | None = None
+_library: _CipherLibrary | None = None
 
 
-def library() -> _Library:
+def library() -> _CipherLibrary:
     """Return the package cryptography. Raises `InputError` with the line that installs it."""
     global _library
     if _library is None:
         try:
-            _library = _Library()
+            _library = _CipherLibrary()
         except ImportError as error:
             raise InputError(f"encryption needs the package cryptography: {INSTALL}") from error
     return _library

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.storage.column import Column
 from recollex_engine.storage.column_file import MappedFile
-from recollex_engine.storage.dictionary_index import DictionaryIndex, Hashes, Numbers
+from recollex_engine.storage.dictionary_index import DictionaryIndex, Hashes, ItemNumbers
 from recollex_kernels.memories.strings import gather_strings
 
 INDEX_FROM = 1024
@@ -135,7 +135,7 @@ class Dictionary:
             missing.add(string)
         return number
 
-    def get_many(self, strings: Sequence[str]) -> Numbers:
+    def get_many(self, strings: Sequence[str]) -> ItemNumbers:
         """Return uint32[len(strings)]: each string's number, or `NONE` if it is not there.
 
         Cost: 0.1 us for a recent string, found or not; 4 us for others, 1 us where they are many.
@@ -230,7 +230,7 @@ class Dictionary:
             raise InputError(f"numbers must lie in [0, {self.count}), got {given.tolist()}")
         return self.strings_at(given.astype(np.uint32), np.arange(len(given), dtype=np.uint32))
 
-    def strings_at(self, column: Numbers, places: Numbers) -> list[str]:
+    def strings_at(self, column: ItemNumbers, places: ItemNumbers) -> list[str]:
         """Return the strings with the numbers ``column[places]``, in the same order.
 
         The numbers and places are not checked: the caller vouches for them. Cost: 0.05 us each.

@@ -23,7 +23,7 @@ _MAGIC = b"rcxindx1"
 _HEADER = struct.Struct("<8sq")
 
 Hashes = NDArray[np.uint64]
-Numbers = NDArray[np.uint32]
+ItemNumbers = NDArray[np.uint32]
 
 
 class DictionaryIndex:
@@ -34,7 +34,7 @@ class DictionaryIndex:
     def __init__(
         self,
         hashes: Hashes,
-        numbers: Numbers,
+        numbers: ItemNumbers,
         whole: NDArray[np.uint8] | None = None,
         file: MappedFile | None = None,
     ) -> None:
@@ -62,7 +62,7 @@ class DictionaryIndex:
         if len(pages) != size or pages[: _HEADER.size] != _HEADER.pack(_MAGIC, count):
             return None
         hashes: Hashes = np.frombuffer(pages, "<u8", count, _HEADER.size)
-        numbers: Numbers = np.frombuffer(pages, "<u4", count, _HEADER.size + 8 * count)
+        numbers: ItemNumbers = np.frombuffer(pages, "<u4", count, _HEADER.size + 8 * count)
         return DictionaryIndex(hashes, numbers, np.frombuffer(pages, np.uint8), file)
 
     def extended(self, hashes: Hashes) -> "DictionaryIndex":

@@ -134,7 +134,7 @@ text='who said the Grand Canyon?')
         self.language = language
         self._memo = _Memo(language)
         self._lookup = self._memo.__getitem__
-        self._joined = _Words(self.sequence)
+        self._joined = _TokenCache(self.sequence)
 
     def sequence(self, text: str) -> list[str | None]:
         """Return the tokens of `text` in order, None at the position of a stop word.
@@ -236,7 +236,7 @@ class _Memo(dict[str, str | None]):
         return stem if self._accents_first else _without_accents(stem)
 
 
-class _Words(dict[str, str]):
+class _TokenCache(dict[str, str]):
     """Cache: text -> its tokens without stop words, joined by spaces. Bounded, of short texts."""
 
     def __init__(self, sequence: Callable[[str], list[str | None]]) -> None:

@@ -27,7 +27,7 @@ _END = "<|endoftext|>"
 _RUN = re.compile(r"\S+|\s+")
 
 
-Numbers = NDArray[Any]
+TokenNumbers = NDArray[Any]
 
 
 class _Encoding(Protocol):
@@ -38,7 +38,7 @@ class _Encoding(Protocol):
 
     def encode_to_numpy(
         self, text: str, *, allowed_special: set[str], disallowed_special: tuple[str, ...]
-    ) -> Numbers: ...
+    ) -> TokenNumbers: ...
 
 
 class TokenCounter:

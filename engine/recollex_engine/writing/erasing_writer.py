@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from recollex_engine.domain.erased_ids import ERASED_IDS, erased_ids, new_key
 from recollex_engine.domain.schema import ERASE
-from recollex_engine.log.reader import Operation, last_of_kind
+from recollex_engine.log.reader import LogOperation, last_of_kind
 from recollex_engine.writing.erasure import Intent, begun, finish, read_plan, remove_intent
 from recollex_engine.writing.erasure_plan import Counts, Erasing
 from recollex_engine.writing.lexicon import Lexicon
@@ -13,7 +13,7 @@ from recollex_engine.writing.writer import Writer
 
 def erase_with(
     writer: Writer, erasing: Erasing, note: dict[str, str]
-) -> tuple[Counts, Operation | None]:
+) -> tuple[Counts, LogOperation | None]:
     """Erase memories from every file; return the counts, and the operation that says so.
 
     The caller has held ``writer.lock`` since it chose what to erase. No checkpoint runs and no
@@ -53,4 +53,4 @@ def erase_with(
     except BaseException as error:
         writer.log.poison(error)
         raise
-    return counts, Operation(intent.op, at, ERASE, payload)
+    return counts, LogOperation(intent.op, at, ERASE, payload)

@@ -151,7 +151,7 @@ def erase_files(folder: Path, erasing: Erasing, end: Position) -> tuple[Position
     (folder / MANIFEST).unlink(missing_ok=True)
     flush_folder(folder)
     plan, settings = read_plan(folder / LOG, erasing)
-    stubs = _Stubs(plan, folder / LOG)
+    stubs = _StubCount(plan, folder / LOG)
     after = rewrite_log(folder / LOG, end, stubs.left)
     vectors = _erase_rows(folder / settings.vectors_file, settings.dimension, plan)
     AccessJournal(folder / ACCESSES).erase(None if erasing.everything else erasing.memories)
@@ -207,7 +207,7 @@ def begun(error: OSError, folder: Path) -> StoreFullError:
     )
 
 
-class _Stubs(StubDigest):
+class _StubCount(StubDigest):
     """The stubs of a rewritten log, counted as they are made."""
 
     def __init__(self, plan: ErasurePlan, log: Path) -> None:

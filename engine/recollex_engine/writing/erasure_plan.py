@@ -41,7 +41,7 @@ from recollex_engine.domain.schema import (
 )
 from recollex_engine.domain.settings import REEMBED
 from recollex_engine.domain.surfaces import EVENTS, FACTS
-from recollex_engine.log.reader import Operation
+from recollex_engine.log.reader import LogOperation
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
 from recollex_engine.writing.engine_notes import SUPERSEDED, names_one_of, supersedes
 from recollex_engine.writing.erased_facts import ErasedFacts, hole
@@ -74,7 +74,7 @@ class Counts:
 
 
 @dataclass(slots=True)
-class Numbers:
+class ErasedNumbers:
     """How many memories, passages, words, facts and events earlier records have made."""
 
     memories: int = 0
@@ -123,14 +123,14 @@ class ErasurePlan:
         self._read = _Read()
         self._names = SurvivingNames()
         self._facts = ErasedFacts(erasing.everything, self.counts, self._names)
-        self._numbers = Numbers()
+        self._numbers = ErasedNumbers()
         self._thoughts: set[str] = set()  # those that stay
         self._ended: dict[int, int] = {}  # memories that lose the end of their valid time
         self._opened: set[int] = set()  # memories whose archiving is erased
 
-    def read(self, operations: Iterable[Operation]) -> None:
+    def read(self, operations: Iterable[LogOperation]) -> None:
         """Read every operation of the log, in order."""
-        numbers = Numbers()
+        numbers = ErasedNumbers()
         for operation in operations:
             self.batches.add(operation)
             kind = operation.kind
@@ -165,7 +165,7 @@ class ErasurePlan:
             return self.erasing.everything
         return not any(text in said for said in self._read.texts.get(document, ()))
 
-    def _read_memory(self, payload: Retain, numbers: Numbers) -> None:
+    def _read_memory(self, payload: Retain, numbers: ErasedNumbers) -> None:
         if self._gone_memory(numbers.memories):
             count = payload[HOLE] if HOLE in payload else len(payload["terms"])
             self._read.rows.append((numbers.rows, numbers.rows + count))

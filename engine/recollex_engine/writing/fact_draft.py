@@ -15,7 +15,7 @@ from recollex_engine.domain.act import Act
 from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.fact_schema import ALIAS_OF
 from recollex_engine.domain.intervals import check_interval
-from recollex_engine.domain.literals import Object, to_record
+from recollex_engine.domain.literals import FactObject, to_record
 from recollex_engine.domain.memory_operations import (
     Archive,
     Correct,
@@ -246,7 +246,7 @@ class FactDraft:
             record["names"] = names
         self._open_record("upsert_edge", record, operation.embed)
 
-    def _object(self, value: Object, names: list[tuple[str, str, int]]) -> dict[str, Any]:
+    def _object(self, value: FactObject, names: list[tuple[str, str, int]]) -> dict[str, Any]:
         if isinstance(value, str):
             return {"entity": self._staging.entity(value, names)}
         return to_record(value)
@@ -355,5 +355,5 @@ class FactDraft:
         self._staging.record("archive_edge", {"id": id, "closes": version})
 
 
-def _zone(value: Object) -> str | None:
+def _zone(value: FactObject) -> str | None:
     return zone_of(value) if isinstance(value, datetime) else None

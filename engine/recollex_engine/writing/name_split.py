@@ -78,7 +78,7 @@ def find_name_split(
     own = fold_name(columns.entity_name(entity)) == fold_name(name)
     if own or (operation.name is None and _is_merged(columns, entity, merged)):
         return None
-    found = _Search(view, log, fold_name(name), entity)
+    found = _NameSearch(view, log, fold_name(name), entity)
     return NameSplit(
         name,
         entity,
@@ -111,7 +111,7 @@ def _is_merged(columns: Columns, entity: int, merged: Iterable[str]) -> bool:
     return any(source == entity and end is None for _, source, _, end in merges)
 
 
-class _Search:
+class _NameSearch:
     """Looks for what was recorded of an entity by one of its names, of what is open now."""
 
     def __init__(self, view: View, log: Path, folded: str, entity: int) -> None:

@@ -19,8 +19,13 @@ from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import is_spoken, passages_to_embed
 from recollex_engine.errors import InputError
 from recollex_engine.fork import ThreadPool
-from recollex_engine.models.embedder import Embedder, Progress, TokenizedTexts, embed_with_pieces
-from recollex_engine.models.vocabulary import Ids
+from recollex_engine.models.embedder import (
+    Embedder,
+    EmbeddingProgress,
+    TokenizedTexts,
+    embed_with_pieces,
+)
+from recollex_engine.models.vocabulary import TokenIds
 from recollex_engine.state.view import View
 from recollex_engine.state.word_pieces import PassagePieces, find_pieces
 from recollex_engine.text import passages
@@ -121,7 +126,7 @@ def embed(
     given: npt.NDArray[np.float32] | None,
     embedder: Embedder,
     threads: int,
-    progress: Progress | None,
+    progress: EmbeddingProgress | None,
     computed: Mapping[int, "Computed"],
 ) -> tuple[Sequence[Prepared], npt.NDArray[np.float16]]:
     """Return the statements with their pieces, and float16[passages, dimension].
@@ -181,7 +186,7 @@ def computed_of(view: View, memory: int) -> Computed:
     return Computed(view.vectors[first:end].view(np.float16).copy(), pieces)
 
 
-def _pieces(prepared: Prepared, ids: list[Ids], read: TokenizedTexts) -> PassagePieces | None:
+def _pieces(prepared: Prepared, ids: list[TokenIds], read: TokenizedTexts) -> PassagePieces | None:
     """Return the token ids of a statement's passages for a reranker, from those of the embedder.
 
     The embedder reads "Ann said: ...", a reranker reads "Ann: ...".

@@ -12,7 +12,7 @@ from recollex_engine.domain.act import Act
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.surfaces import SURFACE
-from recollex_engine.models.embedder import Progress
+from recollex_engine.models.embedder import EmbeddingProgress
 from recollex_engine.models.given_vectors import makes_vectors
 from recollex_engine.state.gc_pause import gc_paused
 from recollex_engine.state.replica import Replica
@@ -43,7 +43,7 @@ def record_statements(
     plan: Plan,
     given: npt.NDArray[np.float32] | None,
     act: Act,
-    progress: Progress | None,
+    progress: EmbeddingProgress | None,
     computed: Computed | None = None,
 ) -> list[str]:
     """Record the ``statements`` that the plan does not hold already; return the ids of all.
@@ -136,7 +136,7 @@ def record_operations(
     return recorded
 
 
-def add_surfaces(context: WriteContext, progress: Progress | None = None) -> int:
+def add_surfaces(context: WriteContext, progress: EmbeddingProgress | None = None) -> int:
     """Record the surfaces of all versions that have none; return how many.
 
     Each batch is one transaction, so an interrupted call is continued by the next one.

@@ -34,7 +34,7 @@ from recollex_engine.errors import CorruptError, FormatError, InputError, Locked
 from recollex_engine.log.format import decode_bytes, encode_bytes
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.writer import LogWriter
-from recollex_engine.models.embedder import Embedder, Progress, embed_all
+from recollex_engine.models.embedder import Embedder, EmbeddingProgress, embed_all
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import BATCH, read_batches
@@ -48,7 +48,7 @@ from recollex_engine.writing.restoration import texts_of
 
 _PURPOSE = b"progress"
 
-Watch = Callable[[int], AbstractContextManager[Progress | None]]
+Watch = Callable[[int], AbstractContextManager[EmbeddingProgress | None]]
 """Takes the number of passages, and returns a progress callback."""
 
 
@@ -194,7 +194,7 @@ class _NewVectors:
         said: dict[str, object] = orjson.loads(data or b"")
         return said
 
-    def extend(self, texts: Iterator[str], progress: Progress | None) -> None:
+    def extend(self, texts: Iterator[str], progress: EmbeddingProgress | None) -> None:
         """Embed the next ``texts``, unless an earlier call has done so."""
         while True:
             rows = self._recorded[-1].get("rows") if self._recorded else BATCH

@@ -24,7 +24,7 @@ from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.turn import passages_to_embed
 from recollex_engine.errors import CorruptError, ModelError
 from recollex_engine.log.format import START
-from recollex_engine.log.reader import LogFollower, Transaction
+from recollex_engine.log.reader import LogFollower, LogTransaction
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.truncation import unwarned
 from recollex_engine.state.manifest import NAME as MANIFEST
@@ -180,7 +180,7 @@ def _runs(
         yield VectorBatch(first.first, last.end, ""), is_lost
 
 
-def texts_of(transactions: Iterable[Transaction]) -> Iterator[str]:
+def texts_of(transactions: Iterable[LogTransaction]) -> Iterator[str]:
     """Yield the text to embed for every row that ``transactions`` add; "" for an erased one."""
     for transaction in transactions:
         for operation in transaction.operations:

@@ -27,7 +27,7 @@ EXACT_ROWS = 32_768
 TOGETHER = 64
 """From this many new passages on, two threads share the work."""
 
-Links = list[tuple[int, float]]
+WeightedLinks = list[tuple[int, float]]
 
 
 def semantic_links(
@@ -35,7 +35,7 @@ def semantic_links(
     rows: PassageColumns,
     vectors: npt.NDArray[np.uint16],
     threshold: float,
-) -> list[Links]:
+) -> list[WeightedLinks]:
     """Return, for each memory of the new rows, its links as (earlier memory, weight).
 
     The weight is the cosine, at least ``threshold`` (TEMPR 2.4.2). Best first, up to `LIMIT`.

@@ -20,7 +20,7 @@ from recollex_engine.domain.surfaces import (
     surface_of,
 )
 from recollex_engine.log.format import encode_bytes
-from recollex_engine.models.embedder import Embedder, Progress, embed_all
+from recollex_engine.models.embedder import Embedder, EmbeddingProgress, embed_all
 from recollex_engine.models.given_vectors import makes_vectors
 from recollex_engine.state.columns import Columns
 from recollex_engine.text.analyzer import Analyzer
@@ -44,7 +44,7 @@ class SurfaceMaker:
         self._threads = threads
         self._made: dict[str, dict[str, Any]] = {}
 
-    def make(self, texts: Iterable[str], progress: Progress | None = None) -> None:
+    def make(self, texts: Iterable[str], progress: EmbeddingProgress | None = None) -> None:
         """Make the surfaces of texts, in one batch. Raises the errors of the model."""
         new = [text for text in dict.fromkeys(texts) if text not in self._made]
         if not new:

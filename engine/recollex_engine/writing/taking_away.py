@@ -18,16 +18,16 @@ from recollex_engine.state.replica import Replica
 from recollex_engine.writing.drawn_facts import UNSUPPORTED, unsupported_facts
 from recollex_engine.writing.drawn_memories import unsupported
 
-Choice = Callable[[Replica], list[int]]
+ChooseMemories = Callable[[Replica], list[int]]
 """Returns memories by their ordinals, ascending, of the last operation of a replica."""
 
 
 FORGET = "forget"
-Record = tuple[str, dict[str, Any]]
+TakenRecord = tuple[str, dict[str, Any]]
 """The kind of an operation, and its payload."""
 
 
-def with_unsupported(replica: Replica, records: Sequence[Record]) -> list[Record]:
+def with_unsupported(replica: Replica, records: Sequence[TakenRecord]) -> list[TakenRecord]:
     """Return the records of a transaction, and those that close what it leaves without evidence.
 
     The call that forgets makes them. Cost: nothing unless memories are forgotten.
@@ -52,7 +52,7 @@ def with_unsupported(replica: Replica, records: Sequence[Record]) -> list[Record
     ]
 
 
-def of_ids(ids: Sequence[str], kind: str, agent: str) -> Choice:
+def of_ids(ids: Sequence[str], kind: str, agent: str) -> ChooseMemories:
     """Choose the memories of ids that an operation of ``kind`` can close.
 
     An archived memory can still be forgotten. The choice raises `UnknownIdError` for the first id
@@ -71,7 +71,7 @@ def of_ids(ids: Sequence[str], kind: str, agent: str) -> Choice:
     return choose
 
 
-def of_filter(wanted: Filter) -> Choice:
+def of_filter(wanted: Filter) -> ChooseMemories:
     """Choose the open memories that pass a filter."""
 
     def choose(replica: Replica) -> list[int]:

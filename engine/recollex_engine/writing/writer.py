@@ -22,7 +22,7 @@ from recollex_engine.errors import ClosedError, CorruptError, InputError
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.format import BEFORE_ALL_TIMES
 from recollex_engine.log.progress import StartProgress, progress_for
-from recollex_engine.log.reader import LogFollower, Operation, Transaction
+from recollex_engine.log.reader import LogFollower, LogOperation, LogTransaction
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.replica import LOG, Replica, read_files_ahead
 from recollex_engine.storage.agent_key import open_or_create_key
@@ -38,7 +38,7 @@ from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.reembedding import remove_former
 from recollex_engine.writing.restoration import TextEmbedder
 from recollex_engine.writing.retention import RetentionRules, confirmed, rules_in_force
-from recollex_engine.writing.taking_away import Choice, with_unsupported
+from recollex_engine.writing.taking_away import ChooseMemories, with_unsupported
 from recollex_engine.writing.unflushed import write_again
 
 
@@ -253,7 +253,7 @@ class Writer:
         draft.count_tokens()
         return self._commit(draft.announced, vectors, recorded_at)
 
-    def take_away(self, act: Act, choose: Choice, recorded_at: int | None = None) -> int:
+    def take_away(self, act: Act, choose: ChooseMemories, recorded_at: int | None = None) -> int:
         """Record that memories are forgotten or archived, as one transaction; return how many.
 
         Nothing is recorded if ``choose`` raises, or returns none.
@@ -331,10 +331,11 @@ class Writer:
             self.log.begin_flush(self.vectors)  # the disk writes while the columns are extended
         first = position.op - len(payloads) + 1
         operations = [
-            Operation(op, at, kind, payload) for op, (kind, payload) in enumerate(payloads, first)
+            LogOperation(op, at, kind, payload)
+            for op, (kind, payload) in enumerate(payloads, first)
         ]
         try:
-            self.replica.apply([Transaction(at, first, operations, position)], vectors)
+            self.replica.apply([LogTransaction(at, first, operations, position)], vectors)
         except BaseException:
             self.must_reopen = True
             raise

@@ -7,7 +7,7 @@ import numpy as np
 
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.intervals import EVERY, OPEN_START, Box
-from recollex_engine.domain.literals import Object, Text
+from recollex_engine.domain.literals import FactObject, Text
 from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_counts import distinct_values
 from recollex_engine.facts.fact_selection import FactConditions, Page, count, select
@@ -42,7 +42,7 @@ class Pattern:
 
     subject: str | None = None
     predicate: str | None = None
-    object: Object | None = None
+    object: FactObject | None = None
     window: Box = EVERY
     ordering: str | None = None
     limit: int | None = None
@@ -131,7 +131,7 @@ def _conditions(graph: MemoryGraph, pattern: Pattern) -> list[FactConditions]:
         spellings = [
             each for each in _spellings(pattern.predicate) if labels.get(f"p:{each}") is not None
         ]
-    objects: list[Object | None] = [pattern.object]
+    objects: list[FactObject | None] = [pattern.object]
     if isinstance(pattern.object, str):
         objects.append(Text(pattern.object))
         if (number := _number(pattern.object)) is not None:

@@ -27,7 +27,7 @@ _LABEL = re.compile(r"\W*[gG]?(\d+)\W*", re.ASCII)
 
 
 @dataclass(slots=True)
-class Evidence:
+class FoundEvidence:
     """Gists and facts in the order in which they were found; each has a label, its place."""
 
     gists: dict[str, Memory] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Evidence:
         )
 
 
-def call_lines(steps: list[ToolCall], evidence: Evidence) -> str:
+def call_lines(steps: list[ToolCall], evidence: FoundEvidence) -> str:
     """Return the calls so far as lines of a prompt: each with what it found, or why it failed."""
     lines = []
     for place, step in enumerate(steps, 1):

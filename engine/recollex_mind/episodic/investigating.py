@@ -23,7 +23,7 @@ from recollex_engine.clock import from_micros
 from recollex_engine.domain.prompt_lines import date_of
 from recollex_engine.errors import InputError, LanguageModelError, RecollexError
 from recollex_mind.episodic.contexts import Contexts
-from recollex_mind.episodic.found import Evidence, call_lines
+from recollex_mind.episodic.found import FoundEvidence, call_lines
 from recollex_mind.episodic.investigation import Investigation, ToolCall
 from recollex_mind.episodic.model_call import call_type
 from recollex_mind.llm.exchange import Message
@@ -68,14 +68,14 @@ class Inquiry:
 
 
 @dataclass(slots=True)
-class _Search:
+class _Investigator:
     """An investigation that goes on. count: the tokens of a text."""
 
     inquiry: Inquiry
     model: LanguageModel
     toolbox: Toolbox
     count: Callable[[str], int]
-    evidence: Evidence = field(default_factory=Evidence)
+    evidence: FoundEvidence = field(default_factory=FoundEvidence)
     steps: list[ToolCall] = field(default_factory=list)
     tokens: int = 0
     calls: int = 0
@@ -116,7 +116,7 @@ def investigate(
         token_counter=counter.name,
         model=model.name,
     )
-    search = _Search(inquiry, model, toolbox, counter.count)
+    search = _Investigator(inquiry, model, toolbox, counter.count)
     error = None
     answer: str | None = None
     messages: tuple[Message, ...] = ()
@@ -161,7 +161,7 @@ def is_refusal(answer: str) -> bool:
     return not words or " ".join(words).startswith(NO_INFORMATION)
 
 
-def _explore(search: _Search) -> None:
+def _explore(search: _Investigator) -> None:
     """Let the model call tools until it is ready, or a budget is spent."""
     inquiry = search.inquiry
     for step in range(inquiry.max_steps):
@@ -210,7 +210,7 @@ def _explore(search: _Search) -> None:
 
 
 def _call(
-    search: _Search, tool: str, given: dict[str, Any], why: str, spent: int, began: float
+    search: _Investigator, tool: str, given: dict[str, Any], why: str, spent: int, began: float
 ) -> None:
     """Carry out one call, and record what came of it."""
     gists: tuple[str, ...] = ()
@@ -242,7 +242,7 @@ def _call(
     )
 
 
-def _answer(search: _Search) -> tuple[str | None, tuple[Message, ...], str | None]:
+def _answer(search: _Investigator) -> tuple[str | None, tuple[Message, ...], str | None]:
     """Return the answer from what was found, the request for it, and why there is none.
 
     Where no tool has returned anything, the model is not asked: the answer is a refusal. If the
@@ -273,13 +273,15 @@ def _stated(text: str, reasoning: str) -> str:
     return text.strip()
 
 
-def _least_answer(search: _Search) -> int:
+def _least_answer(search: _Investigator) -> int:
     """Return the tokens that an answer needs at least: its prompt without what was found."""
     messages = _rendered(search, ANSWERS[search.inquiry.reasoning], "", {})
     return search.cost(messages) + LEAST_FOUND + search.answer_most
 
 
-def _fitted(search: _Search, prompt: str, room: int, **more: str) -> tuple[Message, ...] | None:
+def _fitted(
+    search: _Investigator, prompt: str, room: int, **more: str
+) -> tuple[Message, ...] | None:
     """Return a prompt with as much of what was found as fits into ``room``; None if none fits."""
     least = search.cost(_rendered(search, prompt, "", more))
     if least + LEAST_FOUND > room:
@@ -296,7 +298,7 @@ def _fitted(search: _Search, prompt: str, room: int, **more: str) -> tuple[Messa
 
 
 def _rendered(
-    search: _Search, prompt: str, found: str, more: Mapping[str, str]
+    search: _Investigator, prompt: str, found: str, more: Mapping[str, str]
 ) -> tuple[Message, ...]:
     return find_prompt(prompt).render(
         question=as_data(search.inquiry.question),
@@ -307,7 +309,7 @@ def _rendered(
     )
 
 
-def _spend(search: _Search, sent: int, received: int) -> None:
+def _spend(search: _Investigator, sent: int, received: int) -> None:
     search.tokens += sent + received
     search.calls += 1
 

@@ -39,7 +39,7 @@ FIRST_IN_WINDOW = 64
 BESIDE = 65_536
 """From this many vectors of gists, and of facts and names, on, both may be sought at once."""
 
-Vector = npt.NDArray[np.float32]
+QueryVector = npt.NDArray[np.float32]
 
 
 def semantic_retrieve(
@@ -48,7 +48,7 @@ def semantic_retrieve(
     window: Box,
     limit: int,
     max_tokens: int | None,
-    vector: Vector | None = None,
+    vector: QueryVector | None = None,
 ) -> Contexts:
     """Return the ``limit`` gists and the ``limit`` facts that are nearest in meaning.
 

@@ -52,7 +52,7 @@ class AnswerCache:
         return self._folder / key[:2] / f"{key}.json"
 
 
-class Recorder:
+class ExchangeRecorder:
     """Appends exchanges to a file. Threads: any number; one process."""
 
     def __init__(self, path: Path) -> None:
@@ -75,7 +75,7 @@ class Recorder:
             raise InputError(f"the recording cannot be written: {error}") from error
 
 
-class Recording:
+class RecordedExchanges:
     """The exchanges of a file. Equal requests get their answers in order, the last for ever.
 
     Threads: any number.

@@ -16,7 +16,7 @@ LONGEST_ASKED = 86_400.0
 """Seconds that ``Retry-After`` may ask for, as many as the longest deadline."""
 
 
-class Endpoint:
+class ModelEndpoint:
     """Sends requests to ``base_url`` (OpenAI's own if None), one attempt each.
 
     What an endpoint does not know is left out from then on: a JSON schema becomes a JSON object and

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from recollex_engine import fork
 from recollex_engine.cancellation import Cancellation
 from recollex_engine.errors import InputError, LanguageModelError
-from recollex_mind.llm.answer_store import AnswerCache, Recorder, Recording
+from recollex_mind.llm.answer_store import AnswerCache, ExchangeRecorder, RecordedExchanges
 from recollex_mind.llm.background_loop import LOOP
-from recollex_mind.llm.endpoint import Endpoint
+from recollex_mind.llm.endpoint import ModelEndpoint
 from recollex_mind.llm.exchange import Message, Reply, Request, mended
 from recollex_mind.llm.failures import AttemptError, as_attempt
 from recollex_mind.llm.local_model import PREFIX, LocalModel, find_weights
@@ -38,7 +38,7 @@ LONGEST_WAIT = 30.0
 _chance = random.Random()  # its own generator, so that the caller's random numbers do not change
 
 
-class Backend(Protocol):
+class ModelBackend(Protocol):
     """Something that answers requests, one attempt each, on one event loop."""
 
     async def reply(self, request: Request) -> Reply:
@@ -52,7 +52,7 @@ class Backend(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ModelLimits:
     """How hard a model is asked.
 
     deadline: seconds for one answer, with its waits, retries and repair. attempts: requests for
@@ -88,8 +88,8 @@ class LanguageModel:
     def __init__(
         self,
         name: str,
-        backend: Callable[[], Backend],
-        limits: Limits,
+        backend: Callable[[], ModelBackend],
+        limits: ModelLimits,
         keeping: Keeping,
         price: Price | None = None,
     ) -> None:
@@ -98,9 +98,9 @@ class LanguageModel:
         self._limits = limits
         self._meter = Meter(price)
         self._cache = None if keeping.cache is None else AnswerCache(keeping.cache)
-        self._recorder = None if keeping.record is None else Recorder(keeping.record)
-        self._recording = None if keeping.replay is None else Recording(keeping.replay)
-        self._backend: Backend | None = None
+        self._recorder = None if keeping.record is None else ExchangeRecorder(keeping.record)
+        self._recording = None if keeping.replay is None else RecordedExchanges(keeping.replay)
+        self._backend: ModelBackend | None = None
         self._slots: asyncio.Semaphore | None = None
         fork.register(self)
 
@@ -294,7 +294,7 @@ class LanguageModel:
             return
         begun = False
 
-        async def read(backend: Backend) -> Reply:
+        async def read(backend: ModelBackend) -> Reply:
             nonlocal begun
             async for piece in backend.stream(request):
                 if isinstance(piece, Reply):
@@ -307,7 +307,7 @@ class LanguageModel:
         self._keep(request, operation, reply)
 
     async def _attempts(
-        self, attempt: Callable[[Backend], Any], operation: str, may_retry: Callable[[], bool]
+        self, attempt: Callable[[ModelBackend], Any], operation: str, may_retry: Callable[[], bool]
     ) -> Reply:
         import asyncio
 
@@ -368,7 +368,7 @@ def open_language_model(
     model: str | None,
     base_url: str | None,
     key: str | None,
-    limits: Limits,
+    limits: ModelLimits,
     keeping: Keeping,
     price: Price | None,
 ) -> LanguageModel:
@@ -394,5 +394,5 @@ def open_language_model(
             "endpoint, which may need none"
         )
     given = secret or "none"
-    Endpoint(url, given)  # says now what is missing
-    return LanguageModel(name, lambda: Endpoint(url, given), limits, keeping, price)
+    ModelEndpoint(url, given)  # says now what is missing
+    return LanguageModel(name, lambda: ModelEndpoint(url, given), limits, keeping, price)

@@ -87,7 +87,7 @@ class Features:
     events: tuple[str, ...]
 
 
-class Weights(NamedTuple):
+class SalienceWeights(NamedTuple):
     """The weight of each feature in `salience`; the weights need not add up to 1."""
 
     names: float
@@ -136,7 +136,7 @@ events=('correction', 'update'))
 def salience(
     features: Features,
     novelty: float,
-    weights: Weights,
+    weights: SalienceWeights,
     novelty_share: float,
     question_factor: float,
 ) -> float:

@@ -22,7 +22,7 @@ from recollex_engine.domain.act import Act
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import passages_to_embed
 from recollex_engine.errors import UnknownIdError
-from recollex_engine.models.embedder import Progress, embed_all
+from recollex_engine.models.embedder import EmbeddingProgress, embed_all
 from recollex_engine.ranking.arms import semantic
 from recollex_engine.recall.memory import read_memories
 from recollex_engine.recall.recall import Recall
@@ -47,11 +47,11 @@ BEST = 3
 
 _WORD = re.compile(r"\w+")
 
-Vectors = npt.NDArray[np.float32]
+TurnVectors = npt.NDArray[np.float32]
 
 
 @dataclass
-class Talk:
+class PolicySession:
     """A session and its policy."""
 
     policy: WritePolicy
@@ -63,7 +63,7 @@ class Sessions:
 
     def __init__(self, agent: AgentOrCut) -> None:
         self._agent = agent
-        self._talks: OrderedDict[str, Talk] = OrderedDict()
+        self._talks: OrderedDict[str, PolicySession] = OrderedDict()
         self._lock = fork.reentrant_lock()
         self._is_expiring = False
         if isinstance(agent, Agent):
@@ -84,9 +84,9 @@ class Sessions:
         """
         for document, talk in self._talks.items():
             if not self._is_expiring and (documents is None or document in documents):
-                self._talks[document] = Talk(talk.policy, WriteSession())
+                self._talks[document] = PolicySession(talk.policy, WriteSession())
 
-    def talk(self, document: str) -> Talk:
+    def talk(self, document: str) -> PolicySession:
         """Return a talk. Raises `UnknownIdError` for a document that has had no policy."""
         with self._lock:
             if document not in self._talks:
@@ -99,7 +99,7 @@ class Sessions:
         statements: Sequence[Statement],
         policy: WritePolicy,
         recorded_at: int | None,
-        progress: Progress | None,
+        progress: EmbeddingProgress | None,
     ) -> list[str | None]:
         """Hear turns and record what the policy writes of them, as one transaction.
 
@@ -115,7 +115,7 @@ class Sessions:
                 self.forget_expired()
             known = self._talks.get(document)
             session = WriteSession() if known is None else known.session.copy()
-            talk = Talk(policy, session)
+            talk = PolicySession(policy, session)
             now = self._agent.clock() if recorded_at is None else recorded_at
             ids: list[str | None] = [None] * len(statements)
             places: dict[int, int] = {}  # place of a turn in the talk -> place in ``statements``
@@ -132,7 +132,7 @@ class Sessions:
         """End a talk's session: record its periodic write, and drop the other waiting turns."""
         with self._lock:
             known = self.talk(document)
-            talk = Talk(known.policy, known.session.copy())
+            talk = PolicySession(known.policy, known.session.copy())
             writes = talk.session.end(talk.policy)
             ids = self._record(writes, recorded_at, None)
             self._keep(document, talk)
@@ -176,7 +176,7 @@ class Sessions:
             why = self.reason(document, recall) if because is None else because
             if why is None or "backfill" not in known.policy.triggers:
                 return []
-            talk = Talk(known.policy, known.session.copy())
+            talk = PolicySession(known.policy, known.session.copy())
             query = self._agent.embedder.embed_query(recall.query)
             writes = talk.session.backfill(query, talk.policy)
             said: dict[str, Any] = {"write_reason": why}
@@ -210,7 +210,7 @@ class Sessions:
 
     def _hear(
         self,
-        talk: Talk,
+        talk: PolicySession,
         statements: Sequence[Statement],
         now: int,
         ids: list[str | None],
@@ -220,7 +220,7 @@ class Sessions:
         policy = talk.policy
         session = talk.session
         writes: list[TriggeredWrite] = []
-        coming: list[tuple[Vectors, str]] = []  # vectors and texts that this call will store
+        coming: list[tuple[TurnVectors, str]] = []  # vectors and texts that this call will store
         fresh: list[tuple[int, Statement]] = []
         waiting = {turn.statement.id for turn in (*session.short_term, *session.working)}
         for number, statement in enumerate(statements):
@@ -269,14 +269,14 @@ class Sessions:
         self,
         writes: Sequence[TriggeredWrite],
         recorded_at: int | None,
-        progress: Progress | None,
+        progress: EmbeddingProgress | None,
         said: dict[str, Any] | None = None,
     ) -> list[str]:
         """Retain the writes of triggers, as one transaction."""
         statements = [described(write, said or {}) for write in writes]
         return self._agent.writable().retain(statements, recorded_at=recorded_at, progress=progress)
 
-    def _keep(self, document: str, talk: Talk) -> None:
+    def _keep(self, document: str, talk: PolicySession) -> None:
         self._talks[document] = talk
         self._talks.move_to_end(document)
         while len(self._talks) > TALKS:
@@ -289,14 +289,14 @@ class Sessions:
         except UnknownIdError:
             return False
 
-    def _embed(self, statements: Sequence[Statement]) -> Vectors:
+    def _embed(self, statements: Sequence[Statement]) -> TurnVectors:
         texts = [_read(statement.text, statement.speaker) for statement in statements]
         embedder = self._agent.embedder
         if not texts:
             return np.empty((0, embedder.dimension), np.float32)
         return embed_all(embedder, texts)
 
-    def _likest(self, vector: Vectors) -> list[tuple[float, str]]:
+    def _likest(self, vector: TurnVectors) -> list[tuple[float, str]]:
         """Return the cosine and text of the most similar open memory; empty if none reaches 0."""
         view = self._agent.view()
         if view is None or not view.rows:
@@ -319,7 +319,7 @@ def same_words(text: str, other: str) -> bool:
     return _WORD.findall(text.casefold()) == _WORD.findall(other.casefold())
 
 
-def _stored(vector: Vectors) -> Vectors:
+def _stored(vector: TurnVectors) -> TurnVectors:
     """Return a vector as the store would return it, so that one call gives the same as several."""
     return vector.astype(np.float16).astype(np.float32)
 

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from recollex_engine.domain.checks import check_count, check_names, check_number
 from recollex_engine.errors import InputError
-from recollex_mind.talks.salience import EVENTS, Features, Weights, salience
+from recollex_mind.talks.salience import EVENTS, Features, SalienceWeights, salience
 from recollex_mind.talks.sensitive_slots import KINDS
 
 TRIGGERS = ("event", "salience", "periodic", "backfill")
@@ -38,8 +38,8 @@ class WritePolicy:
     - backfill: an unanswered question writes the turns that are relevant to it; see `Sessions`.
 
     triggers: those in use.
-    keep, drop: the thresholds of salience. The five weights are those of `salience.Weights`;
-    novelty_share and question_factor: see `salience.salience`.
+    keep, drop: the thresholds of salience. The five weights are those of
+    `salience.SalienceWeights`; novelty_share and question_factor: see `salience.salience`.
     event_cap, salience_cap, periodic_cap, backfill_cap: writes per session, None for no cap.
     cooldown: number of turns after a write by salience during which salience writes no other.
     write_tokens: a session's budget; periodic_tokens of it are reserved for the periodic write.
@@ -144,9 +144,9 @@ class WritePolicy:
                 )
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> SalienceWeights:
         """The weight of each feature of a turn."""
-        return Weights(
+        return SalienceWeights(
             self.name_weight,
             self.number_weight,
             self.date_weight,

@@ -6,7 +6,7 @@ from pathlib import Path
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import file_numbers
 from recollex_engine.log.format import START, Position
-from recollex_engine.log.reader import LogFollower, Transaction
+from recollex_engine.log.reader import LogFollower, LogTransaction
 
 
 class LogReader:
@@ -18,7 +18,7 @@ class LogReader:
 
     def transactions(
         self, start: Position = START, until_op: int | None = None
-    ) -> Iterator[Transaction]:
+    ) -> Iterator[LogTransaction]:
         """Yield the transactions after ``start``; see `LogFollower.read_new`."""
         follower = self.follow(start)
         try:

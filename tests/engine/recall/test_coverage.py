@@ -5,7 +5,7 @@ from itertools import chain, combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.recall.coverage import Choice, Item, Parcel, choose
+from recollex_engine.recall.coverage import CoverageChoice, CoverageItem, Parcel, choose
 
 NUMBERS = st.integers(0, 5)
 PARCELS = st.lists(
@@ -19,7 +19,9 @@ PARCELS = st.lists(
 )
 WEIGHTS = st.lists(st.sampled_from([0.25, 0.5, 1.0]), min_size=6, max_size=6)
 ITEMS = st.lists(
-    st.builds(Item, st.sampled_from([0, 1, 2, 2, 5]), st.integers(0, 1)), min_size=6, max_size=6
+    st.builds(CoverageItem, st.sampled_from([0, 1, 2, 2, 5]), st.integers(0, 1)),
+    min_size=6,
+    max_size=6,
 )
 HEADINGS = st.lists(st.integers(0, 2), min_size=2, max_size=2)
 ENOUGH = st.sampled_from([0.3, 0.75, 1.0])
@@ -85,5 +87,5 @@ def test_never_beats_every_subset_and_meets_it_where_all_fits(
 
 
 def test_nothing_to_choose_from_is_all():
-    assert choose([], [], [], [], 10, 0.9) == Choice((), 1.0, 0, "all")
-    assert choose([Parcel((0,), ())], [], [Item(1, 0)], [0], 10, 0.9).stopped == "all"
+    assert choose([], [], [], [], 10, 0.9) == CoverageChoice((), 1.0, 0, "all")
+    assert choose([Parcel((0,), ())], [], [CoverageItem(1, 0)], [0], 10, 0.9).stopped == "all"

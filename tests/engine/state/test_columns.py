@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.schema import CLOSED, DICTIONARIES, LISTS, NONE, schema
 from recollex_engine.domain.settings import Settings
-from recollex_engine.log.reader import Operation
+from recollex_engine.log.reader import LogOperation
 from recollex_engine.state.applying import apply
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.columns import CODED_FROM, Columns, StoredCounts
@@ -30,7 +30,7 @@ class History:
     """Operations made at random, and what they come to, kept in plain lists."""
 
     def __init__(self, random, count):
-        self.operations = [Operation(1, 100, "create", CREATED.to_payload())]
+        self.operations = [LogOperation(1, 100, "create", CREATED.to_payload())]
         self.memories = []  # payloads
         self.opened_by = []
         self.closed_by = []
@@ -47,7 +47,7 @@ class History:
             if random.random() < 0.1:
                 self.vocabulary = random.choice(["one", "two"])
                 self.operations.append(
-                    Operation(op, 100 + op, VOCABULARY, {"name": self.vocabulary})
+                    LogOperation(op, 100 + op, VOCABULARY, {"name": self.vocabulary})
                 )
                 self.counts.append(len(self.memories))
                 continue
@@ -63,7 +63,7 @@ class History:
                 kind, payload = "forget", {"memories": [memory]}
             else:
                 kind, payload = "retain", self.retain(random, op)
-            self.operations.append(Operation(op, 100 + op, kind, payload))
+            self.operations.append(LogOperation(op, 100 + op, kind, payload))
             self.counts.append(len(self.memories))
 
     def close(self, random, chosen):

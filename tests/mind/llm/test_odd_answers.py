@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import recollex
 from recollex.errors import LanguageModelError, RecollexError
 from recollex_mind.llm.exchange import Reply, Request, counted, mended
-from recollex_mind.llm.language_model import Keeping, LanguageModel, Limits
+from recollex_mind.llm.language_model import Keeping, LanguageModel, ModelLimits
 from recollex_mind.llm.limited_client import MOST_BYTES
 from tests.scripted_llm import Scripted, Step, completion, scripted
 
@@ -270,7 +270,7 @@ class Broken:
 
 @pytest.mark.parametrize("error", [KeyError(0), RecursionError("deep"), ZeroDivisionError()])
 def test_whatever_a_backend_raises_is_an_error_of_ours(error: Exception) -> None:
-    limits = Limits(attempts=2, first_wait=0.0)
+    limits = ModelLimits(attempts=2, first_wait=0.0)
     with LanguageModel("m", lambda: Broken(error), limits, Keeping()) as door:
         for ask in (lambda: door.ask(ASKED), lambda: list(door.stream(ASKED))):
             with pytest.raises(LanguageModelError, match=type(error).__name__) as caught:

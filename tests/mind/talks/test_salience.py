@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_mind.talks.salience import EVENTS, Features, Weights, read_features, salience
+from recollex_mind.talks.salience import EVENTS, Features, SalienceWeights, read_features, salience
 
 AT = 1_700_000_000_000_000
 KINDS = {
@@ -45,7 +45,7 @@ shares = st.sampled_from([0.0, 0.25, 0.5, 1.0])
 features_of = st.builds(
     Features, parts, parts, st.booleans(), st.booleans(), shares, st.integers(0, 20), st.just(())
 )
-weights_of = st.builds(Weights, *[shares] * 5)
+weights_of = st.builds(SalienceWeights, *[shares] * 5)
 
 
 @given(features_of, shares, weights_of, shares, shares)
@@ -53,7 +53,7 @@ weights_of = st.builds(Weights, *[shares] * 5)
 def test_salience_is_the_equation_and_never_grows_with_likeness_or_questions(
     features: Features,
     novelty: float,
-    weights: Weights,
+    weights: SalienceWeights,
     share: float,
     factor: float,
 ) -> None:

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import Reading
+from recollex.files.imports.reading import FileReading
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.literals import Text
 from recollex_engine.domain.memory_operations import Retain
@@ -21,7 +21,7 @@ def _is_opening(first: str) -> bool:
     return first.startswith(_OPENING)
 
 
-def read(content: str, reading: Reading) -> Iterator[list[Operation]]:
+def read(content: str, reading: FileReading) -> Iterator[list[Operation]]:
     """Yield the operations of each entry. Raises `InputError`, also without icalendar.
 
     A repeated entry is read once, at its first time; its rule is counted as left out. Times without
@@ -43,7 +43,7 @@ def read(content: str, reading: Reading) -> Iterator[list[Operation]]:
                 reading.skip(str(part.name).lower())
 
 
-def _entry(part: Any, reading: Reading) -> Iterator[list[Operation]]:
+def _entry(part: Any, reading: FileReading) -> Iterator[list[Operation]]:
     title = str(part.get("SUMMARY", "")).strip()
     begins = part.get("DTSTART")
     if not title or begins is None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import PICTURE, Object, Reading, as_dict, as_list
+from recollex.files.imports.reading import PICTURE, FileReading, Object, as_dict, as_list
 from recollex_engine.errors import InputError
 
 _HIDDEN = "is_visually_hidden_from_conversation"
@@ -31,7 +31,7 @@ def matches(content: Any) -> bool:
     return isinstance(first, dict) and isinstance(first.get("mapping"), dict)
 
 
-def read(content: Any, reading: Reading) -> Iterator[Object]:
+def read(content: Any, reading: FileReading) -> Iterator[Object]:
     """Yield the messages that are shown, as turns, one conversation after another."""
     if not matches(content):
         raise InputError("ChatGPT's export is a list of conversations, each with a mapping")
@@ -44,7 +44,7 @@ def read(content: Any, reading: Reading) -> Iterator[Object]:
 
 
 def _turns(
-    conversation: dict[str, Any], mapping: dict[str, Any], reading: Reading
+    conversation: dict[str, Any], mapping: dict[str, Any], reading: FileReading
 ) -> Iterator[Object]:
     document = conversation.get("conversation_id") or conversation.get("id") or reading.document
     last = reading.time(conversation.get("create_time"))
@@ -105,7 +105,7 @@ def _newest_leaf(mapping: dict[str, Any]) -> str | None:
     return node
 
 
-def _text(content: dict[str, Any], reading: Reading) -> str | None:
+def _text(content: dict[str, Any], reading: FileReading) -> str | None:
     """Return the text of a message; None, and count it, if it is of a type that has none."""
     kind = content.get("content_type")
     if kind not in _TEXTS:

@@ -23,7 +23,7 @@ from typing import Any
 
 from recollex.files.imports.formats import Format
 from recollex.files.imports.paragraphs import paragraphs
-from recollex.files.imports.reading import PICTURE, Object, Reading, as_dict, as_list
+from recollex.files.imports.reading import PICTURE, FileReading, Object, as_dict, as_list
 from recollex_engine.domain.turn_content import is_tool_result
 from recollex_engine.errors import InputError
 
@@ -36,7 +36,7 @@ def matches(content: Any) -> bool:
     return _part_of(as_dict(content[0] if isinstance(content, list) and content else content)) != ""
 
 
-def read(content: Any, reading: Reading) -> Iterator[Object]:
+def read(content: Any, reading: FileReading) -> Iterator[Object]:
     """Yield the messages of conversations as turns; projects and memories as memories."""
     if not matches(content):
         raise InputError("Claude's export is a list of conversations, each with chat_messages")
@@ -64,7 +64,7 @@ def _part_of(item: Object) -> str:
     return ""
 
 
-def _turns(conversation: Object, reading: Reading) -> Iterator[Object]:
+def _turns(conversation: Object, reading: FileReading) -> Iterator[Object]:
     document = str(conversation.get("uuid") or reading.document)
     if not conversation["chat_messages"]:
         reading.skip("conversation without messages")
@@ -88,7 +88,7 @@ def _turns(conversation: Object, reading: Reading) -> Iterator[Object]:
         yield from reading.checked(turn, "message")
 
 
-def _said(message: Object, reading: Reading) -> tuple[str, list[Object]]:
+def _said(message: Object, reading: FileReading) -> tuple[str, list[Object]]:
     """Return the text of a message and the calls of tools in it; count what is neither."""
     reading.skip("attachment", len(as_list(message.get("attachments"))))
     lines = []
@@ -117,7 +117,7 @@ def _said(message: Object, reading: Reading) -> tuple[str, list[Object]]:
     return "\n".join(line for line in lines if line.strip()), calls
 
 
-def _documents(project: Object, reading: Reading) -> Iterator[Object]:
+def _documents(project: Object, reading: FileReading) -> Iterator[Object]:
     name = str(project.get("name") or project.get("uuid") or "project")
     for place, each in enumerate(map(as_dict, project["docs"]), 1):
         memory = {
@@ -131,7 +131,7 @@ def _documents(project: Object, reading: Reading) -> Iterator[Object]:
         yield from reading.checked(memory, "document of a project")
 
 
-def _memories(item: Object, reading: Reading) -> Iterator[Object]:
+def _memories(item: Object, reading: FileReading) -> Iterator[Object]:
     at = reading.time(item.get("updated_at") or item.get("created_at"))
     owner = str(item.get("account_uuid") or reading.document)
     for project, text in [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import Object, Reading
+from recollex.files.imports.reading import FileReading, Object
 from recollex.files.imports.tables import fields_of, read_rows
 from recollex_engine.errors import InputError
 
@@ -37,7 +37,7 @@ def _is_header(first: str) -> bool:
     return first.lstrip()[:1] not in ("{", "[") and separator_of(first) is not None
 
 
-def read(content: str, reading: Reading) -> Iterator[Object]:
+def read(content: str, reading: FileReading) -> Iterator[Object]:
     """Yield the rows. Raises `InputError` for what is no table with a column of texts."""
     lines = io.StringIO(content, newline="")
     header = content.partition("\n")[0]
@@ -49,7 +49,7 @@ def read(content: str, reading: Reading) -> Iterator[Object]:
         raise InputError(f"row {rows.line_num} is not CSV: {error}") from error
 
 
-def _whole(rows: Iterable[dict[str, Any]], reading: Reading) -> Iterator[dict[str, str]]:
+def _whole(rows: Iterable[dict[str, Any]], reading: FileReading) -> Iterator[dict[str, str]]:
     for row in rows:
         if row.pop("", None):
             reading.skip("row with more cells than columns")

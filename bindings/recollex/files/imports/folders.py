@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recollex.api.foreign_files import is_regular
-from recollex.files.imports.reading import Reading
+from recollex.files.imports.reading import FileReading
 from recollex_engine.errors import InputError
 
 
-def files_below(folder: Path, reading: Reading | None = None) -> Iterator[Path]:
+def files_below(folder: Path, reading: FileReading | None = None) -> Iterator[Path]:
     """Yield the regular files in a folder and below it, sorted by their paths.
 
     A link is counted in ``reading``, not followed: it may lead out of the folder. So is a pipe or
@@ -24,7 +24,7 @@ def files_below(folder: Path, reading: Reading | None = None) -> Iterator[Path]:
             reading.skip("link" if path.is_symlink() else "pipe, socket or device")
 
 
-def files_of_kind(folder: Path, suffixes: tuple[str, ...], reading: Reading) -> Iterator[Path]:
+def files_of_kind(folder: Path, suffixes: tuple[str, ...], reading: FileReading) -> Iterator[Path]:
     """Yield the files whose names end so, and count the others. Raises `InputError` for none."""
     found = False
     for path in files_below(folder, reading):

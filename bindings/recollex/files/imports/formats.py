@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from recollex.files import imports
-from recollex.files.imports.reading import Reading
+from recollex.files.imports.reading import FileReading
 
 Kind = Literal["file", "folder", "archive", "lines", "text", "json"]
 """What `Format.matches` and `Format.read` are given: the path of a file or a folder, the root of a
@@ -36,7 +36,7 @@ class Format:
     file: str
     becomes: str
     matches: Callable[[Any], bool]
-    read: Callable[[Any, Reading], Iterator[Any]]
+    read: Callable[[Any, FileReading], Iterator[Any]]
     extra: str | None = None
     facts: bool = False
     guess: bool = False

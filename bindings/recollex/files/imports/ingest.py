@@ -13,7 +13,7 @@ from recollex.api.foreign_files import errors_of
 from recollex.api.plurals import counted
 from recollex.api.progress import progress_bar, reporting_to
 from recollex.files.imports.opening import File, SourceFile, open_source
-from recollex.files.imports.reading import Reading
+from recollex.files.imports.reading import FileReading
 from recollex.files.jsonl import Line
 from recollex.files.line_batches import (
     GONE_HERE,
@@ -112,7 +112,7 @@ def ingest(
     check_flag(facts, "facts")
     check_flag(embed_facts, "embed_facts")
     with errors_of(str(file) if isinstance(file, str | os.PathLike) else "the stream"):
-        opened = open_source(file, format, Reading(document_id or "", zone, recorded, stamped))
+        opened = open_source(file, format, FileReading(document_id or "", zone, recorded, stamped))
         try:
             return store_source(agent, opened, stamp, batch, facts, embed_facts)
         finally:

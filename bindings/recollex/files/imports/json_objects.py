@@ -7,7 +7,7 @@ from typing import Any
 from recollex.api.foreign_files import is_json, parse_json
 from recollex.files import jsonl
 from recollex.files.imports.formats import Format, of_kind
-from recollex.files.imports.reading import Object, Reading, as_dict, as_list
+from recollex.files.imports.reading import FileReading, Object, as_dict, as_list
 from recollex_engine.errors import InputError
 
 
@@ -21,7 +21,7 @@ def _is_line(first: str) -> bool:
     return not any(each.matches(content) for each in of_kind("json"))
 
 
-def _read_lines(lines: Iterable[str], reading: Reading) -> Iterator[jsonl.Line]:
+def _read_lines(lines: Iterable[str], reading: FileReading) -> Iterator[jsonl.Line]:
     document = reading.document if reading.has_name else None
     zone = reading.zone
     return jsonl.read(lines, zone, document, reading.recorded, reading.stamped, reading.skip)
@@ -40,7 +40,7 @@ def _are_objects(content: Any) -> bool:
     return bool(found) and not as_dict(found[0]).keys().isdisjoint({"text", "content", "role"})
 
 
-def _objects(content: Any, reading: Reading) -> Iterator[Object]:
+def _objects(content: Any, reading: FileReading) -> Iterator[Object]:
     """Yield a list of the objects that JSON lines have, or the ``messages`` of a chat API."""
     found = content if isinstance(content, list) else as_dict(content).get("messages")
     if not isinstance(found, list):

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import Object, Reading, as_dict, as_list
+from recollex.files.imports.reading import FileReading, Object, as_dict, as_list
 from recollex_engine.domain.roles import ROLES, role_number
 from recollex_engine.errors import InputError
 
@@ -36,7 +36,7 @@ def matches(content: Any) -> bool:
     return isinstance(content, list) and bool(content) and _is_message(content[0])
 
 
-def read(content: Any, reading: Reading) -> Iterator[Object]:
+def read(content: Any, reading: FileReading) -> Iterator[Object]:
     """Yield the messages as turns."""
     if not matches(content):
         raise InputError('LangChain\'s history is a list of {"type": ..., "data": {...}}')
@@ -58,7 +58,7 @@ def _is_message(value: object) -> bool:
     )
 
 
-def _turns(messages: list[Any], document: str, reading: Reading) -> Iterator[Object]:
+def _turns(messages: list[Any], document: str, reading: FileReading) -> Iterator[Object]:
     for place, message in enumerate(messages, 1):
         if not _is_message(message):
             reading.skip("item that is no message")
@@ -102,7 +102,7 @@ def _chat_role(given: object, name: object) -> tuple[str | None, Any]:
         return "user", name or given
 
 
-def _calls(data: dict[str, Any], reading: Reading) -> Iterator[dict[str, Any]]:
+def _calls(data: dict[str, Any], reading: FileReading) -> Iterator[dict[str, Any]]:
     for call in as_list(data.get("tool_calls")):
         each = as_dict(call)
         if not isinstance(each.get("name"), str) or not each["name"].strip():

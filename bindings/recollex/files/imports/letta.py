@@ -26,7 +26,7 @@ from typing import Any
 
 from recollex.api.foreign_files import parse_json
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import Object, Reading, as_dict, as_list
+from recollex.files.imports.reading import FileReading, Object, as_dict, as_list
 from recollex_engine.domain.turn_content import is_tool_result
 from recollex_engine.errors import InputError
 
@@ -45,7 +45,7 @@ def matches(content: Any) -> bool:
     return "core_memory" in as_dict(content) or any("messages" in as_dict(a) for a in agents)
 
 
-def read(content: Any, reading: Reading) -> Iterator[Object]:
+def read(content: Any, reading: FileReading) -> Iterator[Object]:
     """Yield blocks and passages as memories, and messages as turns."""
     if not matches(content):
         raise InputError("Letta's export is an agent file with agents, or a list of passages")
@@ -69,7 +69,7 @@ def read(content: Any, reading: Reading) -> Iterator[Object]:
     reading.skip("block of no agent", len(blocks))
 
 
-def _blocks(blocks: list[Any], name: str, at: str | None, reading: Reading) -> Iterator[Object]:
+def _blocks(blocks: list[Any], name: str, at: str | None, reading: FileReading) -> Iterator[Object]:
     for each in map(as_dict, blocks):
         label = str(each.get("label") or "block")
         memory = {
@@ -83,7 +83,7 @@ def _blocks(blocks: list[Any], name: str, at: str | None, reading: Reading) -> I
         yield from reading.checked(memory, "block")
 
 
-def _passages(passages: list[Any], name: str | None, reading: Reading) -> Iterator[Object]:
+def _passages(passages: list[Any], name: str | None, reading: FileReading) -> Iterator[Object]:
     for each in map(as_dict, passages):
         metadata = as_dict(each.get("metadata") or each.get("metadata_"))
         memory = {
@@ -96,7 +96,7 @@ def _passages(passages: list[Any], name: str | None, reading: Reading) -> Iterat
         yield from reading.checked(memory, "passage")
 
 
-def _turn(message: dict[str, Any], place: int, name: str, reading: Reading) -> Iterator[Object]:
+def _turn(message: dict[str, Any], place: int, name: str, reading: FileReading) -> Iterator[Object]:
     role = message.get("role")
     at = reading.time(message.get("created_at"))
     content = message.get("content") or message.get("text")
@@ -153,7 +153,7 @@ def _sent(call: dict[str, Any]) -> str | None:
         return None
 
 
-def _unpacked(text: str, reading: Reading) -> str | None:
+def _unpacked(text: str, reading: FileReading) -> str | None:
     """Return what a user or a tool says of a message that Letta packed as JSON; None for nothing.
 
     >>> _unpacked('{"type": "user_message", "message": "Hi!", "time": "..."}', Reading("d"))

@@ -29,7 +29,7 @@ from recollex.files.imports.folders import files_below, files_of_kind
 from recollex.files.imports.formats import Format
 from recollex.files.imports.markdown_blocks import sections
 from recollex.files.imports.paragraphs import named
-from recollex.files.imports.reading import Object, Reading
+from recollex.files.imports.reading import FileReading, Object
 from recollex_engine.domain.checks import MAX_NAME
 from recollex_engine.errors import InputError
 
@@ -88,7 +88,7 @@ def check_installed() -> None:
             raise InputError("Markdown needs its parsers: pip install 'recollex[markdown]'")
 
 
-def read(given: Path | str, reading: Reading) -> Iterator[Object]:
+def read(given: Path | str, reading: FileReading) -> Iterator[Object]:
     """Yield the memories of a text, a file, or of those of a folder. Raises `InputError`."""
     check_installed()
     if isinstance(given, str):
@@ -104,7 +104,9 @@ def read(given: Path | str, reading: Reading) -> Iterator[Object]:
         yield from read_text(text_of(file), name, reading, is_memory)
 
 
-def read_text(text: str, name: str, reading: Reading, is_memory: bool = False) -> Iterator[Object]:
+def read_text(
+    text: str, name: str, reading: FileReading, is_memory: bool = False
+) -> Iterator[Object]:
     """Yield the memories of one text. name: of its file, within what is imported."""
     check_installed()
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
@@ -120,7 +122,7 @@ def read_text(text: str, name: str, reading: Reading, is_memory: bool = False) -
             yield from reading.checked({**shared, **each}, "section")
 
 
-def _sections(text: str, name: str, reading: Reading) -> Iterator[Object]:
+def _sections(text: str, name: str, reading: FileReading) -> Iterator[Object]:
     """Yield a section each, or parts of a long one, named by the headings."""
     seen: Counter[str] = Counter()
     for section in sections(text):
@@ -136,7 +138,7 @@ def _sections(text: str, name: str, reading: Reading) -> Iterator[Object]:
             }
 
 
-def _items(text: str, name: str, reading: Reading) -> Iterator[Object]:
+def _items(text: str, name: str, reading: FileReading) -> Iterator[Object]:
     """Yield an item of a list each, or another block, named by the words."""
     found: list[tuple[str, str]] = []
     for entry in _ENTRY.split(text) if _ENTRY.search(text) else [text]:
@@ -167,7 +169,7 @@ def _parts(blocks: list[str]) -> Iterator[str]:
         yield "\n\n".join(part)
 
 
-def _front_matter(text: str, reading: Reading) -> tuple[dict[str, Any], str]:
+def _front_matter(text: str, reading: FileReading) -> tuple[dict[str, Any], str]:
     """Return the fields of the front matter and the text after it."""
     found = _FRONT.match(text)
     if found is None:
@@ -210,7 +212,7 @@ def _is_exported(front: dict[str, Any]) -> bool:
     return {"id", "network"} <= front.keys()
 
 
-def _shared(front: dict[str, Any], name: str, reading: Reading) -> Object:
+def _shared(front: dict[str, Any], name: str, reading: FileReading) -> Object:
     """Return what all memories of a file have."""
     exported = _is_exported(front)
     shared: Object = {} if exported else {"document_id": name}

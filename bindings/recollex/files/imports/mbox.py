@@ -20,7 +20,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from recollex.files.imports.formats import Format
 from recollex.files.imports.html_text import text_of_html
-from recollex.files.imports.reading import Object, Reading
+from recollex.files.imports.reading import FileReading, Object
 from recollex_engine.errors import InputError
 
 _OPENING = b"From "
@@ -40,7 +40,7 @@ def matches(path: Path) -> bool:
         return file.read(len(_OPENING)) == _OPENING
 
 
-def read(path: Path, reading: Reading) -> Iterator[Object]:
+def read(path: Path, reading: FileReading) -> Iterator[Object]:
     """Yield the mails, a thread after another. Raises `InputError` for another file."""
     if not matches(path):
         raise InputError('it is no mailbox: the first line of an mbox begins with "From "')
@@ -73,7 +73,7 @@ def _bare(id: object) -> str:
     return str(id or "").strip().strip("<>")
 
 
-def _turn(written: bytes, thread: str, reading: Reading) -> Iterator[Object]:
+def _turn(written: bytes, thread: str, reading: FileReading) -> Iterator[Object]:
     try:
         if written.lower().count(b"boundary=") > _MOST_PARTS:
             raise ValueError(f"more than {_MOST_PARTS} parts of parts")
@@ -120,7 +120,7 @@ def _read_of(part: Any) -> Iterator[str]:
     return (str(value) for name, value in part.raw_items() if name.lower() not in _UNREAD)
 
 
-def _time(mail: EmailMessage, reading: Reading) -> str | None:
+def _time(mail: EmailMessage, reading: FileReading) -> str | None:
     written = mail.get("Date")
     if written is None:
         return None
@@ -134,7 +134,7 @@ def _time(mail: EmailMessage, reading: Reading) -> str | None:
     return at.isoformat()
 
 
-def _words(mail: EmailMessage, reading: Reading) -> str:
+def _words(mail: EmailMessage, reading: FileReading) -> str:
     """Return what a mail says itself, without what it quotes."""
     body = mail.get_body(("plain", "html"))
     if body is None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import Object, Reading, as_dict, as_list
+from recollex.files.imports.reading import FileReading, Object, as_dict, as_list
 from recollex_engine.errors import InputError
 
 _READ = ("id", "memory", "metadata", "categories", "created_at", "expiration_date")
@@ -30,7 +30,7 @@ def matches(content: Any) -> bool:
     return bool(as_list(content)) and "memory" in as_dict(content[0])
 
 
-def read(content: Any, reading: Reading) -> Iterator[Object]:
+def read(content: Any, reading: FileReading) -> Iterator[Object]:
     """Yield the memories."""
     if not matches(content):
         raise InputError('mem0\'s export is {"results": [{"id": ..., "memory": ...}, ...]}')

@@ -18,7 +18,7 @@ from recollex.api.foreign_files import (
     text_of,
 )
 from recollex.files.imports.formats import Format, Kind, formats, names, of_kind
-from recollex.files.imports.reading import Reading
+from recollex.files.imports.reading import FileReading
 from recollex.files.jsonl import Line, read_objects
 from recollex_engine.domain.operations import Operation
 from recollex_engine.errors import InputError
@@ -45,7 +45,7 @@ class SourceFile:
     """
 
     row: Format
-    reading: Reading
+    reading: FileReading
     total: int | None
     lines: Iterator[Line]
     episodes: Iterator[list[Operation]] | None = None
@@ -57,7 +57,7 @@ class SourceFile:
             self.file.close()
 
 
-def open_source(file: File, format: str | None, reading: Reading) -> SourceFile:
+def open_source(file: File, format: str | None, reading: FileReading) -> SourceFile:
     """Open a path, or a stream of text, and find its format if that is None.
 
     reading: without a document it gets the file's name. Raises `InputError` for a file of no known
@@ -90,7 +90,7 @@ def open_source(file: File, format: str | None, reading: Reading) -> SourceFile:
     return opened
 
 
-def _of_path(path: Path, row: Format | None, reading: Reading) -> SourceFile | None:
+def _of_path(path: Path, row: Format | None, reading: FileReading) -> SourceFile | None:
     """Return the source of a folder, an archive or a file that is no text; None for a text."""
     root = _inside(path)
     kind: Kind = "archive" if root is not path else "folder" if path.is_dir() else "file"
@@ -144,7 +144,7 @@ def _conversations(root: Traversable) -> list[Any] | None:
 
 
 def _of_text(
-    stream: TextIO, row: Format | None, reading: Reading, path: Path | None = None
+    stream: TextIO, row: Format | None, reading: FileReading, path: Path | None = None
 ) -> SourceFile:
     """Return the source of a stream of text; ``path``: that of the stream, if it has one."""
     try:
@@ -168,7 +168,7 @@ def _of_text(
     return _of_json(_parsed(text, row), row, reading)
 
 
-def _of_json(content: Any, row: Format | None, reading: Reading) -> SourceFile:
+def _of_json(content: Any, row: Format | None, reading: FileReading) -> SourceFile:
     """Return the source of a document of JSON."""
     found = row or next((each for each in of_kind("json") if each.matches(content)), None)
     if found is None:
@@ -177,7 +177,7 @@ def _of_json(content: Any, row: Format | None, reading: Reading) -> SourceFile:
 
 
 def _source(
-    row: Format, given: Any, reading: Reading, total: int | None = None, whole: bool = False
+    row: Format, given: Any, reading: FileReading, total: int | None = None, whole: bool = False
 ) -> SourceFile:
     """Return what a format's reader makes of what it is given; whole: all of it at once."""
     made = row.read(given, reading)

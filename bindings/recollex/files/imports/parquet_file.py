@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import Object, Reading
+from recollex.files.imports.reading import FileReading, Object
 from recollex.files.imports.tables import read_rows
 from recollex.files.parquet import check_installed
 from recollex_engine.errors import InputError
@@ -32,7 +32,7 @@ def count(path: Path) -> int:
         raise InputError(f"it is not a Parquet file: {error}") from error
 
 
-def read(path: Path, reading: Reading) -> Iterator[Object]:
+def read(path: Path, reading: FileReading) -> Iterator[Object]:
     """Yield the rows. Raises `InputError` for another file, or without pyarrow."""
     count(path)
     from pyarrow import parquet

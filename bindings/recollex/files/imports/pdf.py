@@ -13,7 +13,7 @@ from typing import Any
 
 from recollex.files.imports.folders import files_below, files_of_kind
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import Object, Reading
+from recollex.files.imports.reading import FileReading, Object
 from recollex_engine.errors import InputError
 
 _MAGIC = b"%PDF-"
@@ -31,7 +31,7 @@ def matches(path: Path) -> bool:
         return _MAGIC in file.read(_OPENING)
 
 
-def read(path: Path, reading: Reading) -> Iterator[Object]:
+def read(path: Path, reading: FileReading) -> Iterator[Object]:
     """Yield the pages of a file, or of those of a folder. Raises `InputError`."""
     if find_spec("pypdf") is None:
         raise InputError("a PDF needs pypdf: pip install 'recollex[pdf]'")
@@ -42,7 +42,7 @@ def read(path: Path, reading: Reading) -> Iterator[Object]:
         yield from _pages(file, file.relative_to(path).as_posix(), reading)
 
 
-def _pages(path: Path, name: str, reading: Reading) -> Iterator[Object]:
+def _pages(path: Path, name: str, reading: FileReading) -> Iterator[Object]:
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, PyPdfError
 

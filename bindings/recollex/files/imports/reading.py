@@ -23,7 +23,7 @@ PICTURE = "[picture]"
 
 
 @dataclass(slots=True)
-class Reading:
+class FileReading:
     """How one file is read, and what is counted meanwhile.
 
     document: of turns that name none, "" for the file's name; has_name: False for a stream that has

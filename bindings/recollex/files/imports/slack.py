@@ -21,7 +21,7 @@ from importlib.resources.abc import Traversable
 
 from recollex.api.foreign_files import parse_json, text_of
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import Object, Reading, as_dict, as_list
+from recollex.files.imports.reading import FileReading, Object, as_dict, as_list
 from recollex_engine.errors import InputError
 
 _LISTS = ("channels.json", "groups.json", "dms.json", "mpims.json")
@@ -36,7 +36,7 @@ def matches(root: Traversable) -> bool:
     return (root / "users.json").is_file() and any((root / name).is_file() for name in _LISTS)
 
 
-def read(root: Traversable, reading: Reading) -> Iterator[Object]:
+def read(root: Traversable, reading: FileReading) -> Iterator[Object]:
     """Yield the messages of each channel, then those of its threads. Raises `InputError`."""
     if not matches(root):
         raise InputError(f"Slack's export has users.json and one of {', '.join(_LISTS)}")
@@ -66,7 +66,7 @@ def _channel(
     topic: str,
     people: dict[str, str],
     shown: dict[str, str],
-    reading: Reading,
+    reading: FileReading,
 ) -> Iterator[Object]:
     """Yield the messages of a channel without replies, then the replies of each thread."""
     threads: dict[str, list[Object]] = {}
@@ -88,7 +88,11 @@ def _channel(
 
 
 def _turn(
-    message: Object, channel: str, people: dict[str, str], shown: dict[str, str], reading: Reading
+    message: Object,
+    channel: str,
+    people: dict[str, str],
+    shown: dict[str, str],
+    reading: FileReading,
 ) -> Object | None:
     """Return a message as a turn without its document; None, and count it, if it is none."""
     subtype = message.get("subtype")

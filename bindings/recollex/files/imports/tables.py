@@ -15,7 +15,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from recollex.api.foreign_files import parse_json
-from recollex.files.imports.reading import Object, Reading
+from recollex.files.imports.reading import FileReading, Object
 from recollex.files.jsonl import MEMORY_FIELDS, TURN_FIELDS
 from recollex_engine.domain.fields import FIELDS
 from recollex_engine.errors import InputError
@@ -52,7 +52,7 @@ def fields_of(columns: Iterable[str]) -> dict[str, str]:
 
 
 def read_rows(
-    columns: list[str], rows: Iterable[Mapping[str, Any]], reading: Reading
+    columns: list[str], rows: Iterable[Mapping[str, Any]], reading: FileReading
 ) -> Iterator[Object]:
     """Yield the rows as objects. Raises `InputError` if no column holds the text."""
     fields = fields_of(columns)
@@ -134,7 +134,7 @@ def _listed(value: Any) -> list[str]:
     return [str(each).strip() for each in value if str(each).strip()]
 
 
-def _object(value: Any, reading: Reading) -> dict[str, Any]:
+def _object(value: Any, reading: FileReading) -> dict[str, Any]:
     """Return metadata, which a text holds as a JSON object."""
     if isinstance(value, str):
         try:

@@ -17,8 +17,8 @@ from recollex.api.foreign_files import is_json, parse_json
 from recollex.files.imports.csv_file import header_separator
 from recollex.files.imports.formats import Format
 from recollex.files.imports.partial_dates import read_period, read_valid
-from recollex.files.imports.reading import Object, Reading, as_dict
-from recollex_engine.domain.literals import Object as FactObject
+from recollex.files.imports.reading import FileReading, Object, as_dict
+from recollex_engine.domain.literals import FactObject as FactObject
 from recollex_engine.domain.literals import Text
 from recollex_engine.domain.memory_operations import Retain
 from recollex_engine.domain.operations import Operation, UpsertEdge
@@ -46,7 +46,7 @@ def matches(first: str) -> bool:
     return set(NEEDED) <= set(columns)
 
 
-def read(lines: Iterable[str], reading: Reading) -> Iterator[list[Operation]]:
+def read(lines: Iterable[str], reading: FileReading) -> Iterator[list[Operation]]:
     """Yield the operations of each line of JSON, or of each row. Raises `InputError`."""
     rest = iter(lines)
     empty = 0
@@ -60,7 +60,7 @@ def read(lines: Iterable[str], reading: Reading) -> Iterator[list[Operation]]:
         yield from _of_table(rest, first, reading)
 
 
-def _of_lines(lines: Iterable[str], start: int, reading: Reading) -> Iterator[list[Operation]]:
+def _of_lines(lines: Iterable[str], start: int, reading: FileReading) -> Iterator[list[Operation]]:
     """Yield the operations of each line of JSON; start: the number of the first."""
     for number, line in enumerate(lines, start):
         if not line.strip():
@@ -75,7 +75,7 @@ def _of_lines(lines: Iterable[str], start: int, reading: Reading) -> Iterator[li
             raise InputError(f"line {number}: {error}") from error
 
 
-def _of_table(lines: Iterator[str], header: str, reading: Reading) -> Iterator[list[Operation]]:
+def _of_table(lines: Iterator[str], header: str, reading: FileReading) -> Iterator[list[Operation]]:
     """Yield the operations of each row after ``header``, the line that names the columns."""
     columns = _columns(header)
     rows = csv.reader(lines, delimiter=header_separator(header))
@@ -102,7 +102,7 @@ def _columns(header: str) -> list[str]:
     return [name.strip().lower() for name in row]
 
 
-def _operations(fields: Object, reading: Reading) -> list[Operation]:
+def _operations(fields: Object, reading: FileReading) -> list[Operation]:
     said: dict[str, Any] = {}
     for given, value in fields.items():
         name = _NAMES.get(given)
@@ -139,7 +139,7 @@ def _operations(fields: Object, reading: Reading) -> list[Operation]:
     ]
 
 
-def _gist(text: str, time: str | None, reading: Reading) -> Retain:
+def _gist(text: str, time: str | None, reading: FileReading) -> Retain:
     id = str(uuid5(NAMESPACE_URL, f"gist {reading.document} {time} {text}"))
     at = None if time is None else read_period(time, reading.zone)[0]
     if at is None:

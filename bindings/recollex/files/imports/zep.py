@@ -25,7 +25,7 @@ from typing import Any
 
 from recollex.api.iso_times import parse_time
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import Object, Reading, as_dict, as_list
+from recollex.files.imports.reading import FileReading, Object, as_dict, as_list
 from recollex_engine.clock import to_micros
 from recollex_engine.domain.checks import MAX_NAME
 from recollex_engine.domain.memory_operations import Retain
@@ -48,7 +48,7 @@ def matches(content: Any) -> bool:
     return "uuid" in first and "content" in first and first.get("source") in _KINDS
 
 
-def read(content: Any, reading: Reading) -> Iterator[list[Operation]]:
+def read(content: Any, reading: FileReading) -> Iterator[list[Operation]]:
     """Yield the operations of each episode, then those of each entity and each fact."""
     if not matches(content):
         raise InputError(
@@ -81,7 +81,7 @@ def read(content: Any, reading: Reading) -> Iterator[list[Operation]]:
         reading.skip(f"field {name!r}")
 
 
-def _episode(each: Object, place: int, reading: Reading) -> Retain | None:
+def _episode(each: Object, place: int, reading: FileReading) -> Retain | None:
     """Return the operation of an episode; None, and count it, if it has no text."""
     document = next((str(each[name]) for name in _DOCUMENTS if each.get(name)), reading.document)
     text = str(each.get("content") or "").strip()
@@ -127,7 +127,7 @@ def _spoken_by(name: str, role: str | None) -> Object:
 
 
 def _fact(
-    each: Object, names: dict[str, str], known: set[str], reading: Reading
+    each: Object, names: dict[str, str], known: set[str], reading: FileReading
 ) -> Iterator[list[Operation]]:
     """Yield the operations of an edge: its sentence as a memory, and the fact."""
     subject = names.get(str(each.get("source_node_uuid")))
@@ -176,7 +176,7 @@ def _fact(
     yield made
 
 
-def _time(each: Object, fields: tuple[str, ...], reading: Reading) -> datetime | None:
+def _time(each: Object, fields: tuple[str, ...], reading: FileReading) -> datetime | None:
     """Return the first of the fields that is a time."""
     for name in fields:
         if (written := reading.time(each.get(name))) is not None:

@@ -22,7 +22,7 @@ def _told(tool: str, argument: str) -> Any:
 _RETRIEVE = "semantic_retrieve"
 _GIST = "find_gist_contexts"
 _ENTITY = "find_entity_contexts"
-Query = Annotated[str, _told(_RETRIEVE, "query")]
+GivenQuery = Annotated[str, _told(_RETRIEVE, "query")]
 Start = Annotated[str | None, _told(_RETRIEVE, "start_time")]
 End = Annotated[str | None, _told(_RETRIEVE, "end_time")]
 StartOperator = Annotated[Operator, _told(_RETRIEVE, "start_operator")]
@@ -53,7 +53,7 @@ class EpisodicTools:
     def semantic_retrieve(
         self,
         context: Caller,
-        query: Query,
+        query: GivenQuery,
         start_time: Start = None,
         end_time: End = None,
         start_operator: StartOperator = "ge",
@@ -67,7 +67,7 @@ class EpisodicTools:
     def lexical_retrieve(
         self,
         context: Caller,
-        query: Query,
+        query: GivenQuery,
         start_time: Start = None,
         end_time: End = None,
         start_operator: StartOperator = "ge",

@@ -16,11 +16,11 @@ from recollex.remote.http.problems import RequestError
 from recollex.remote.http.uvicorn_server import UvicornServer, limited_protocol
 from recollex.remote.server.access import Access, check_exposed
 from recollex.remote.server.connection_limiter import ConnectionLimiter, admit
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.logs import Log
 from recollex_engine.errors import InputError, UnauthorizedError
 
-Scope = MutableMapping[str, Any]
+RequestScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
@@ -58,7 +58,7 @@ def serve_http(
 
 
 async def _serve(app: "Guarded", listening: socket.socket) -> None:
-    limiter = ConnectionLimiter(Limits(), Log(level="warning").exhausted)
+    limiter = ConnectionLimiter(ServerLimits(), Log(level="warning").exhausted)
     config = uvicorn.Config(
         app,
         http=limited_protocol(limiter),
@@ -90,7 +90,7 @@ class Guarded:
         self._access = access
         self._host = host
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: RequestScope, receive: Receive, send: Send) -> None:
         """Answer a request without a known token, or of another site, and hand on all others."""
         if scope["type"] == "http":
             scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
@@ -109,7 +109,7 @@ class Guarded:
         await self._app(scope, receive, send)
 
 
-def _token(scope: Scope) -> str | None:
+def _token(scope: RequestScope) -> str | None:
     for name, value in scope["headers"]:
         kind, _, token = value.decode("latin-1").partition(" ")
         if name == b"authorization" and kind.lower() == "bearer":

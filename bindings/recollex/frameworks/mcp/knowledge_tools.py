@@ -13,7 +13,7 @@ from recollex.frameworks.mcp.times import Limit, Time, moment
 from recollex_engine.domain.prompt_marks import written_short
 
 Caller = Context[Any, Any]
-Part = Annotated[str | None, Field(description="A name, such as Alice, works_at or Google.")]
+TriplePart = Annotated[str | None, Field(description="A name, such as Alice, works_at or Google.")]
 
 
 class KnowledgeTools:
@@ -31,9 +31,9 @@ class KnowledgeTools:
         self,
         context: Caller,
         query: Annotated[str | None, Field(description="A question in words.")] = None,
-        subject: Part = None,
-        predicate: Part = None,
-        object: Part = None,
+        subject: TriplePart = None,
+        predicate: TriplePart = None,
+        object: TriplePart = None,
         as_recorded: Time = None,
         as_world: Time = None,
         limit: Limit = 20,

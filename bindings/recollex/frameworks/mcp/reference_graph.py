@@ -15,12 +15,12 @@ ENTITY = "graph-entity"
 OBSERVATION = "graph-observation"
 RELATION = "graph-relation"
 _PAGE = 10_000
-Relation = tuple[str, str, str]
+EntityRelation = tuple[str, str, str]
 """from, to, relationType."""
 
 
 @dataclass(slots=True)
-class Node:
+class EntityNode:
     """An entity: the id of its memory, and its observations with theirs."""
 
     id: str
@@ -40,12 +40,12 @@ class ReferenceGraph:
     def __init__(self, agent: Any, by: str) -> None:
         self._agent = agent
         self._by = by
-        self.nodes: dict[str, Node] = {}
-        self.relations: dict[Relation, str] = {}
+        self.nodes: dict[str, EntityNode] = {}
+        self.relations: dict[EntityRelation, str] = {}
         for memory in self._memories():
             held = memory.metadata
             if ENTITY in memory.tags:
-                self.nodes[held["name"]] = Node(memory.id, held["name"], held["type"], [])
+                self.nodes[held["name"]] = EntityNode(memory.id, held["name"], held["type"], [])
             elif OBSERVATION in memory.tags:
                 if held["of"] in self.nodes:
                     said = (memory.id, held["observation"])
@@ -77,7 +77,7 @@ class ReferenceGraph:
         self._retain(records)
         return list(new.values())
 
-    def create_relations(self, relations: Sequence[Relation]) -> list[Relation]:
+    def create_relations(self, relations: Sequence[EntityRelation]) -> list[EntityRelation]:
         """Add the relations that are new; return them."""
         new = [each for each in dict.fromkeys(relations) if each not in self.relations]
         self._retain(
@@ -128,7 +128,7 @@ class ReferenceGraph:
         }
         self._forget(sorted(ids))
 
-    def delete_relations(self, relations: Sequence[Relation]) -> None:
+    def delete_relations(self, relations: Sequence[EntityRelation]) -> None:
         """Delete relations; unknown ones change nothing."""
         known = dict.fromkeys(each for each in relations if each in self.relations)
         self._forget([self.relations[each] for each in known])

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from recollex.frameworks.mcp.agents import Agents, author
 from recollex.frameworks.mcp.answers import answer, answers, as_json
 from recollex.frameworks.mcp.memory_tools import ADDS, CHANGES, READS, add_tools
-from recollex.frameworks.mcp.reference_graph import ReferenceGraph, Relation
+from recollex.frameworks.mcp.reference_graph import EntityRelation, ReferenceGraph
 
 Caller = Context[Any, Any]
 
@@ -30,7 +30,7 @@ class GraphRelation(BaseModel):
     kind: str = Field(alias="relationType", description="The type of the relation")
 
     @property
-    def parts(self) -> Relation:
+    def parts(self) -> EntityRelation:
         """The relation as the graph holds it."""
         return self.start, self.to, self.kind
 

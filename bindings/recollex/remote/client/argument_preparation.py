@@ -15,7 +15,7 @@ from recollex_engine.errors import InputError
 from recollex_engine.ranking.presets import PRESETS
 from recollex_engine.recall.recall import Recall
 
-Arguments = dict[str, Any]
+CallArguments = dict[str, Any]
 
 
 def fresh_ids(count: int) -> list[str]:
@@ -30,7 +30,7 @@ def fresh_ids(count: int) -> list[str]:
     ]
 
 
-def _retain(named: Arguments) -> Arguments:
+def _retain(named: CallArguments) -> CallArguments:
     """Give the text an id if it has none: a text with an id is stored once, however often sent.
 
     Arguments that are not acceptable stay as they are; the server refuses them.
@@ -41,7 +41,7 @@ def _retain(named: Arguments) -> Arguments:
     return named
 
 
-def _retain_many(named: Arguments) -> Arguments:
+def _retain_many(named: CallArguments) -> CallArguments:
     """Give an id to every text without one; see `_retain`."""
     named = _with_array(named, "embedding")
     ids = named.get("id")
@@ -61,7 +61,7 @@ def _retain_many(named: Arguments) -> Arguments:
     return named | {"id": given}
 
 
-def _retain_dialogue(named: Arguments) -> Arguments:
+def _retain_dialogue(named: CallArguments) -> CallArguments:
     """Give an id to every turn without one, unless the turns replace a document."""
     named = _with_list(named, "turns")
     turns = named.get("turns")
@@ -80,7 +80,7 @@ def _retain_dialogue(named: Arguments) -> Arguments:
     return named
 
 
-def _recall(named: Arguments) -> Arguments:
+def _recall(named: CallArguments) -> CallArguments:
     """Replace a preset that has a name by the name, which is shorter; the server knows it."""
     if (preset := named.get("preset")) is not None:
         name = getattr(preset, "name", None)
@@ -89,15 +89,15 @@ def _recall(named: Arguments) -> Arguments:
     return _with_array(named, "query_embedding") if "query_embedding" in named else named
 
 
-def _apply(named: Arguments) -> Arguments:
+def _apply(named: CallArguments) -> CallArguments:
     return _with_list(named, "operations")
 
 
-def _correct(named: Arguments) -> Arguments:
+def _correct(named: CallArguments) -> CallArguments:
     return _with_array(named, "embedding")
 
 
-def _backfill(named: Arguments) -> Arguments:
+def _backfill(named: CallArguments) -> CallArguments:
     """Leave out a recall's subgraph, which a backfill does not read."""
     recall = named.get("recall")
     if isinstance(recall, Recall) and recall.subgraph is not None:
@@ -106,17 +106,17 @@ def _backfill(named: Arguments) -> Arguments:
     return named | {"recall": recall}
 
 
-def _recall_of_agents(named: Arguments) -> Arguments:
+def _recall_of_agents(named: CallArguments) -> CallArguments:
     return _recall(_with_list(named, "agents"))
 
 
-def _think(named: Arguments) -> Arguments:
+def _think(named: CallArguments) -> CallArguments:
     if named.get("stream") is not None:
         raise InputError("stream is for an agent of this process: a server answers at the end")
     return named
 
 
-PREPARE: Mapping[str, Callable[[Arguments], Arguments]] = MappingProxyType(
+PREPARE: Mapping[str, Callable[[CallArguments], CallArguments]] = MappingProxyType(
     {
         "retain": _retain,
         "retain_many": _retain_many,
@@ -134,7 +134,7 @@ PREPARE: Mapping[str, Callable[[Arguments], Arguments]] = MappingProxyType(
 """Method -> the function that prepares its arguments."""
 
 
-def _with_list(named: Arguments, name: str) -> Arguments:
+def _with_list(named: CallArguments, name: str) -> CallArguments:
     """Replace an argument that can be iterated once by a list of its items."""
     try:
         return named | {name: as_list(named.get(name), name)}
@@ -142,7 +142,7 @@ def _with_list(named: Arguments, name: str) -> Arguments:
         return named
 
 
-def _with_array(named: Arguments, name: str) -> Arguments:
+def _with_array(named: CallArguments, name: str) -> CallArguments:
     """Replace vectors of any form by one array; other values stay as they are."""
     given = named.get(name)
     if given is None or isinstance(given, str):

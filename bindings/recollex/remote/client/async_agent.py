@@ -23,7 +23,7 @@ from recollex_engine.agents import agent as engine
 from recollex_engine.clock import Moment
 from recollex_engine.dates.locales import DAY_FIRST
 
-Carry = Callable[[str, str | None, dict[str, Any], CallOptions], Awaitable[Any]]
+AsyncCarry = Callable[[str, str | None, dict[str, Any], CallOptions], Awaitable[Any]]
 """Sends a call to the server: method, agent, arguments and the options of the call."""
 _Send = Callable[[str, dict[str, Any]], Awaitable[Any]]
 
@@ -59,7 +59,7 @@ class Jobs(AsyncRemote, JobMethods):
 class Agent(AsyncRemote, AgentMethods, AsyncConversing):
     """One agent's memory at a server; each method is `recollex.Agent`'s, awaited."""
 
-    def __init__(self, name: str, carry: Carry, options: CallOptions) -> None:
+    def __init__(self, name: str, carry: AsyncCarry, options: CallOptions) -> None:
         def send(method: str, named: dict[str, Any]) -> Awaitable[Any]:
             return carry(method, name, named, options)
 

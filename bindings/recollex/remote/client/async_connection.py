@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from recollex.remote.client import sockets
 from recollex.remote.client.address import Address
-from recollex.remote.client.calls import Call
+from recollex.remote.client.calls import ClientCall
 from recollex.remote.client.channel import LostError
 from recollex.remote.client.connection import (
     GRACE,
@@ -18,7 +18,7 @@ from recollex.remote.client.connection import (
     read_welcome,
     result_of,
 )
-from recollex.remote.client.inbox import Answer, Inbox
+from recollex.remote.client.inbox import Inbox, ServerAnswer
 from recollex.remote.wire.messages import MOST_ID, notification
 from recollex_engine.errors import DeadlineError, DisconnectedError, InputError, RecollexError
 
@@ -35,7 +35,7 @@ class AsyncConnection(asyncio.Protocol):
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._inbox = Inbox()
-        self._waiting: dict[int, asyncio.Future[Answer]] = {}
+        self._waiting: dict[int, asyncio.Future[ServerAnswer]] = {}
         self._last = -1
         self._most = MOST_ID
         self._flowing = asyncio.Event()
@@ -47,18 +47,18 @@ class AsyncConnection(asyncio.Protocol):
 
     async def greet(self, token: str | None, seconds: float) -> None:
         """Send hello, the first call of a connection, and read the answer."""
-        call = Call("hello", None, hello(token), {}, seconds)
+        call = ClientCall("hello", None, hello(token), {}, seconds)
         with greeting():
             welcome = await self.exchange(call)
         self.instance, self._most, _ = read_welcome(welcome)
 
-    async def exchange(self, call: Call) -> Any:
+    async def exchange(self, call: ClientCall) -> Any:
         """Return the result of a call, or raise its error; see `channel.Channel.exchange`."""
         if not self.is_open:
             raise LostError("the server hung up", False)
         self._last = id = (self._last + 1) & MOST_ID
         message = packed_request(id, call.method, call.params(reports_progress=False), self._most)
-        answer: asyncio.Future[Answer] = self._loop.create_future()
+        answer: asyncio.Future[ServerAnswer] = self._loop.create_future()
         self._waiting[id] = answer
         try:
             left = None if call.deadline is None else call.deadline + GRACE - time.monotonic()

@@ -13,10 +13,10 @@ from recollex.remote.client.argument_errors import raise_read_only, raise_refusa
 from recollex.remote.client.async_agent import Agent
 from recollex.remote.client.async_connection import AsyncConnection, open_async
 from recollex.remote.client.call_options import CallOptions
-from recollex.remote.client.calls import Call
+from recollex.remote.client.calls import ClientCall
 from recollex.remote.client.channel import LostError, UnsendableError
 from recollex.remote.client.retries import Retries
-from recollex.remote.client.store import PATIENCE, Settings, settings
+from recollex.remote.client.store import PATIENCE, ConnectionSettings, settings
 from recollex.remote.client.stubs import ARGUMENTS
 from recollex.remote.wire.methods import JOINT, METHODS
 from recollex_engine import fork
@@ -38,7 +38,7 @@ class Store:
     is finished.
     """
 
-    def __init__(self, given: Settings) -> None:
+    def __init__(self, given: ConnectionSettings) -> None:
         self._given = given
         self._line: AsyncConnection | None = None
         self._dialling = asyncio.Lock()
@@ -87,7 +87,7 @@ class Store:
 
     async def ping(self) -> None:
         """Wait for an answer of the server."""
-        await self._do(Call("ping", None, {}, {}, self._given.options.seconds))
+        await self._do(ClientCall("ping", None, {}, {}, self._given.options.seconds))
 
     async def close(self) -> None:
         """Close the connection; calls that wait raise `errors.ClosedError`.
@@ -123,11 +123,13 @@ class Store:
         if options.at is not None and METHODS[method].scope == "write":
             raise_read_only(agent, options.at)
         try:
-            return await self._do(Call(method, agent, named, options.sent_options, options.seconds))
+            return await self._do(
+                ClientCall(method, agent, named, options.sent_options, options.seconds)
+            )
         except (UnsendableError, ProtocolError) as error:
             raise_refusal(method, agent, named, error)
 
-    async def _do(self, call: Call) -> Any:
+    async def _do(self, call: ClientCall) -> Any:
         """Return the result of a call, sent again if that is safe; as `calls.Caller.do`."""
         retries: Retries | None = None
         while True:
@@ -180,7 +182,7 @@ class Store:
 class Connecting:
     """A store that is not connected yet: ``await`` it, or enter it with ``async with``."""
 
-    def __init__(self, given: Settings) -> None:
+    def __init__(self, given: ConnectionSettings) -> None:
         self._given = given
         self._store: Store | None = None
 

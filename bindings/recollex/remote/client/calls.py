@@ -24,7 +24,7 @@ _LISTS = frozenset(name for name, method in METHODS.items() if method.chunks)
 _PAIRS = frozenset(name for name, method in METHODS.items() if method.pairs)
 
 
-class Call:
+class ClientCall:
     """One call, which may be sent several times.
 
     seconds: its timeout, retries included; None for no timeout. progress: a callback for progress.
@@ -75,7 +75,7 @@ class Call:
         return [tuple(each) for each in result] if self.method in _PAIRS else result
 
 
-class Caller:
+class RemoteCaller:
     """Executes calls, each in the thread that calls.
 
     patience: seconds without a server after which a call fails. Threads: any number.
@@ -85,7 +85,7 @@ class Caller:
         self._pool = pool
         self._patience = patience
 
-    def do(self, call: Call) -> Any:
+    def do(self, call: ClientCall) -> Any:
         """Return the result of a call, or raise its error."""
         retries: Retries | None = None
         while True:
@@ -121,7 +121,7 @@ class Caller:
                     self._pool.give(channel)
             time.sleep(pause)
 
-    def _alive(self, call: Call) -> Channel:
+    def _alive(self, call: ClientCall) -> Channel:
         """Return a channel that was checked to be alive, for a call that may be sent only once."""
         while True:
             channel = self._pool.take(call.deadline, call.method)

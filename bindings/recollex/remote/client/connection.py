@@ -11,7 +11,7 @@ from recollex.api.progress import ProgressListener
 from recollex.api.version import VERSION
 from recollex.remote.client import sockets
 from recollex.remote.client.channel import LostError, UnsendableError
-from recollex.remote.client.inbox import Answer, Inbox
+from recollex.remote.client.inbox import Inbox, ServerAnswer
 from recollex.remote.wire.codec import encode
 from recollex.remote.wire.messages import MOST_ID, PROTOCOL, REQUEST, notification
 from recollex_engine.errors import (
@@ -106,7 +106,7 @@ class Connection:
         with contextlib.suppress(OSError):
             socket.socket(fileno=self._socket.detach()).close()
 
-    def _answer(self, id: int, deadline: float | None) -> Answer:
+    def _answer(self, id: int, deadline: float | None) -> ServerAnswer:
         inbox = self._inbox
         while True:
             if deadline is not None:
@@ -177,7 +177,7 @@ def packed_request(id: int, method: str, params: Sequence[Any], most: int) -> by
     return message
 
 
-def result_of(answer: Answer) -> Any:
+def result_of(answer: ServerAnswer) -> Any:
     """Return the result of an answer, or raise its error.
 
     A server that stops refuses calls that it has not begun; they count as not sent.

@@ -21,7 +21,7 @@ from recollex.remote.client.connection import (
     read_welcome,
     result_of,
 )
-from recollex.remote.client.inbox import Answer, Inbox
+from recollex.remote.client.inbox import Inbox, ServerAnswer
 from recollex.remote.wire.error_codec import ERRORS, decode_error
 from recollex.remote.wire.messages import MOST_ID
 from recollex_engine.errors import DeadlineError, DisconnectedError, InputError, RecollexError
@@ -111,7 +111,7 @@ class HttpChannel:
             socket.socket(fileno=self._socket.detach()).close()
 
 
-def _answer(body: bytes) -> Answer:
+def _answer(body: bytes) -> ServerAnswer:
     inbox = Inbox()
     inbox.feed(body)
     answer = inbox.take()

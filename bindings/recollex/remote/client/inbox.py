@@ -16,7 +16,7 @@ MOST = 2**31 - 1
 """Bytes of one message, at most."""
 
 
-class Answer(NamedTuple):
+class ServerAnswer(NamedTuple):
     """The answer to one call: a result, or an error."""
 
     id: int
@@ -43,7 +43,7 @@ class Inbox:
         """Take received bytes."""
         self._unpacker.feed(data)
 
-    def take(self) -> Answer | None:
+    def take(self) -> ServerAnswer | None:
         """Return the next answer; None if it is not complete. Raises `errors.ProtocolError`."""
         try:
             for message in self._unpacker:
@@ -61,15 +61,15 @@ class Inbox:
             return LostError(str(self.closing or "the server hung up"), True)
         return self.closing
 
-    def _read(self, message: Any) -> Answer | None:
+    def _read(self, message: Any) -> ServerAnswer | None:
         if message[0] == RESPONSE:
             _, id, error, result = message
             chunks = self._chunks.pop(id, None) if self._chunks else None
             if self.progress_listeners:
                 self.progress_listeners.pop(id, None)
             if error is not None:
-                return Answer(id, decode_error(error), None)
-            return Answer(id, None, result if chunks is None else joined(chunks, result))
+                return ServerAnswer(id, decode_error(error), None)
+            return ServerAnswer(id, None, result if chunks is None else joined(chunks, result))
         if message[0] != NOTIFICATION:
             raise ProtocolError(f"a server sends responses and notifications, got {message[0]!r}")
         _, name, parameters = message

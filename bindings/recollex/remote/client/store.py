@@ -13,7 +13,7 @@ from recollex.remote.client.address import Address, read_address
 from recollex.remote.client.agent import Agent
 from recollex.remote.client.argument_errors import raise_read_only, raise_refusal
 from recollex.remote.client.call_options import CallOptions, check_seconds
-from recollex.remote.client.calls import Call, Caller
+from recollex.remote.client.calls import ClientCall, RemoteCaller
 from recollex.remote.client.channel import Channel, UnsendableError
 from recollex.remote.client.open_channel import open_channel
 from recollex.remote.client.pool import Pool
@@ -42,11 +42,11 @@ class Store:
     unknown whether it was executed.
     """
 
-    def __init__(self, given: "Settings", pool: Pool) -> None:
+    def __init__(self, given: "ConnectionSettings", pool: Pool) -> None:
         self._address = given.address
         self._pool = pool
         self._options = given.options
-        self._caller = Caller(pool, given.patience)
+        self._caller = RemoteCaller(pool, given.patience)
 
     @property
     def address(self) -> str:
@@ -84,7 +84,7 @@ class Store:
 
     def ping(self) -> None:
         """Wait for an answer of the server."""
-        self._caller.do(Call("ping", None, {}, {}, self._options.seconds))
+        self._caller.do(ClientCall("ping", None, {}, {}, self._options.seconds))
 
     def close(self) -> None:
         """Close the connections; calls that run are finished. Closing twice does nothing more."""
@@ -96,7 +96,7 @@ class Store:
         if options.at is not None and METHODS[method].scope == "write":
             raise_read_only(agent, options.at)
         try:
-            call = Call(method, agent, named, options.sent_options, options.seconds)
+            call = ClientCall(method, agent, named, options.sent_options, options.seconds)
             if method in LABELS and is_shown(method, named):
                 with call_progress(method, named) as call.progress:
                     return self._caller.do(call)
@@ -163,7 +163,7 @@ def connect(
 
 
 @dataclass(frozen=True)
-class Settings:
+class ConnectionSettings:
     """The arguments of `connect`, checked."""
 
     address: Address
@@ -175,7 +175,7 @@ class Settings:
 
 def settings(
     address: object, token: object, timeout: float | None, patience: float, certificates: Any
-) -> Settings:
+) -> ConnectionSettings:
     """Return the arguments of `connect`, checked. Raises `InputError`."""
     where = read_address(address)
     if token is not None and (not isinstance(token, str) or not token):
@@ -188,4 +188,4 @@ def settings(
             f"certificates must be a file's path or an ssl.SSLContext, got "
             f"{type(certificates).__name__}"
         )
-    return Settings(where, token, CallOptions(seconds=timeout), patience, certificates)
+    return ConnectionSettings(where, token, CallOptions(seconds=timeout), patience, certificates)

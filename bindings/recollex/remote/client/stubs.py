@@ -16,7 +16,7 @@ from recollex.remote.client.argument_preparation import PREPARE
 from recollex.remote.wire.methods import METHODS
 
 
-class Arguments:
+class StubArguments:
     """The parameters of one method: reads a call's arguments by their names, ready to be sent."""
 
     def __init__(self, method: Method[..., Any]) -> None:
@@ -61,7 +61,7 @@ class Arguments:
         raise AssertionError("unreachable: the arguments fitted")
 
 
-ARGUMENTS = {name: Arguments(method) for name, method in METHODS.items()}
+ARGUMENTS = {name: StubArguments(method) for name, method in METHODS.items()}
 """Name on the wire -> what reads the arguments of that method."""
 
 

@@ -18,7 +18,7 @@ from recollex.remote.server.result_encoder import EncodedResult, ResultEncoder
 from recollex.remote.server.service import Service
 from recollex.remote.wire import messages
 from recollex.remote.wire.codec import Decoder, encode
-from recollex.remote.wire.messages import Request
+from recollex.remote.wire.messages import WireRequest
 from recollex.remote.wire.records import ARGUMENTS
 from recollex_engine.errors import ProtocolError, RecollexError
 
@@ -48,20 +48,20 @@ async def answer(
     return 200, HEADERS, chunks + messages.response(request.id, encoded.result)
 
 
-def _read(body: bytes) -> tuple[Request, Decoder]:
+def _read(body: bytes) -> tuple[WireRequest, Decoder]:
     """Return the request, checked before memory is allocated for it."""
     if not Framing().is_value(body):
         raise ProtocolError("the body must be one request, and nothing after it")
     decoder = Decoder(ARGUMENTS)
     request = messages.read_message(decoder.decode(body))
-    if not isinstance(request, Request):
+    if not isinstance(request, WireRequest):
         raise ProtocolError("the body must be a request: a notification has no answer")
     check_recall(request.arguments.get("recall"))
     return request, decoder
 
 
 async def _result(
-    service: Service, principal: Principal, client: object, request: Request
+    service: Service, principal: Principal, client: object, request: WireRequest
 ) -> EncodedResult:
     if request.method == "hello":
         return EncodedResult((), encode(hello_answer(service, recollex.__version__)))

@@ -20,7 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from recollex.api.proxies import Scope
+from recollex.api.proxies import AccessScope
 from recollex_engine.errors import ForbiddenError, InputError, UnauthorizedError
 
 MIN_SECRET = 16
@@ -37,13 +37,13 @@ class Principal:
 
     name: str
     agents: tuple[str, ...] | None = None
-    scope: Scope = "write"
+    scope: AccessScope = "write"
 
     def reaches(self, agent: str) -> bool:
         """Return whether this principal may name the agent."""
         return self.agents is None or any(fnmatchcase(agent, each) for each in self.agents)
 
-    def check(self, scope: Scope, agent: str | None) -> None:
+    def check(self, scope: AccessScope, agent: str | None) -> None:
         """Raise `ForbiddenError` unless it may do this to the agent; None means the store."""
         if agent is not None and not self.reaches(agent):
             raise ForbiddenError(f"the token {self.name!r} does not reach agent {agent!r}")

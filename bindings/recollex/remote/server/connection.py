@@ -18,7 +18,7 @@ from recollex.remote.server.service import Service
 from recollex.remote.wire import messages
 from recollex.remote.wire.codec import Decoder, encode
 from recollex.remote.wire.error_codec import encode_error
-from recollex.remote.wire.messages import Notification, Request
+from recollex.remote.wire.messages import Notification, WireRequest
 from recollex.remote.wire.records import ARGUMENTS
 from recollex_engine.errors import (
     CancelledError,
@@ -39,10 +39,10 @@ class ConnectionOwner(Protocol):
     service: Service
     hello_answer: dict[str, Any]
 
-    def joined(self, connection: "Connection", peer: object) -> bool:
+    def joined(self, connection: "ServedConnection", peer: object) -> bool:
         """Count a client in; returns whether there is room."""
 
-    def left(self, connection: "Connection") -> None:
+    def left(self, connection: "ServedConnection") -> None:
         """Count a client out."""
 
     def kept(self, more: int) -> bool:
@@ -52,7 +52,7 @@ class ConnectionOwner(Protocol):
         """Run something after the work that the event loop already has."""
 
 
-class Connection(asyncio.Protocol):
+class ServedConnection(asyncio.Protocol):
     """One client: reads messages, passes on a few calls at a time, and writes answers.
 
     Reading stops while the client has ``in_flight`` calls here. Passing calls on stops while
@@ -72,7 +72,7 @@ class Connection(asyncio.Protocol):
         self._encoder = WHOLE
         self._decoder = Decoder(ARGUMENTS)
         self._buffer = MessageBuffer(owner.kept)
-        self._backlog: OrderedDict[int, Request] = OrderedDict()
+        self._backlog: OrderedDict[int, WireRequest] = OrderedDict()
         self._calls: dict[int, Call] = {}
         self._reading = True
         self._ended = False  # the client will send nothing more
@@ -191,7 +191,7 @@ class Connection(asyncio.Protocol):
             self._service.observer.failed(None, error)
             self.leave(ProtocolError("a message could not be read"))
 
-    def _hello(self, request: Request) -> None:
+    def _hello(self, request: WireRequest) -> None:
         """Answer the first request, which names the protocol version and holds the token."""
         if request.method != "hello":
             raise ProtocolError(f"the first request must be hello, got {request.method[:80]!r}")
@@ -266,7 +266,7 @@ class Connection(asyncio.Protocol):
         if not most:
             self._owner.later(self._go_on)
 
-    def _submit(self, request: Request) -> Call:
+    def _submit(self, request: WireRequest) -> Call:
         """Give a call to the service. Raises `InputError` for options that are not accepted."""
         options = NO_OPTIONS
         encoder = self._encoder

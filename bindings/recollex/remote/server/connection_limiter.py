@@ -13,7 +13,7 @@ from collections.abc import Callable, MutableMapping
 from ipaddress import IPv6Address, ip_address
 from typing import Any, Protocol
 
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 
 SWEEP = 1.0
 """Seconds between two looks for connections that keep the server waiting."""
@@ -41,15 +41,15 @@ class Client(Protocol):
 class ConnectionLimiter:
     """The connections of a server, of all its transports; it drops what it waits for in vain.
 
-    At most `Limits.connections` are open, and at most half as many as the process may open files:
-    the agents need some. Of those that are not admitted an address (of IPv6, a network of 64 bits)
-    has at most half. exhausted: is told the address of a connection that was dropped at a limit,
+    At most `ServerLimits.connections` are open, and at most half as many as the process may open
+    files: the agents need some. Of those that are not admitted an address (of IPv6, a network of
+    64 bits) has at most half. exhausted: is told the address of a connection that was dropped at a limit,
     how many are open, and how many were dropped since it was last told.
 
     Threads: the event loop's. Cost: a second's look takes some 0.2 us a connection.
     """
 
-    def __init__(self, limits: Limits, exhausted: Callable[[str, int, int], None]) -> None:
+    def __init__(self, limits: ServerLimits, exhausted: Callable[[str, int, int], None]) -> None:
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         most = limits.connections
         self.limits = limits

@@ -17,7 +17,7 @@ KEPT = 600.0
 """Seconds for which an answer is kept."""
 
 
-Found = Literal["new", "running", "answered"]
+KeyState = Literal["new", "running", "answered"]
 _Place = tuple[Principal, str, str]
 """The principal, the agent and the key."""
 _Write = tuple[str, object, bytes]
@@ -53,7 +53,7 @@ class IdempotencyCache:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def find(self, call: Call) -> Found:
+    def find(self, call: Call) -> KeyState:
         """Return whether a call is "new", repeats a "running" one, or is "answered".
 
         A call that repeats a running one is returned by `done` of the first. Raises `InputError`

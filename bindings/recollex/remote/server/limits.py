@@ -7,7 +7,7 @@ from recollex_engine.errors import InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ServerLimits:
     """The limits of a server.
 
     message_bytes: bytes of one request. kept_bytes: bytes of unfinished messages, of all clients

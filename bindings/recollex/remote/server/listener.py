@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from recollex.remote.server.access import check_exposed
-from recollex.remote.server.connection import Connection
+from recollex.remote.server.connection import ServedConnection
 from recollex.remote.server.connection_limiter import Client
 from recollex.remote.server.framing import prepare
 from recollex.remote.server.hello import hello_answer
@@ -32,7 +32,7 @@ class Listener:
         self.service = service
         self.hello_answer: dict[str, Any] = hello_answer(service, version)
         self.addresses: list[str] = []
-        self._connections: set[Connection] = set()
+        self._connections: set[ServedConnection] = set()
         self._numbers = count(1)
         self._kept = 0
         self._loop = asyncio.get_running_loop()
@@ -101,7 +101,7 @@ class Listener:
             shown = f"[{name}]" if ":" in name else name
             self._opened(server, f"{'tls' if tls else 'tcp'}://{shown}:{number}")
 
-    def joined(self, connection: Connection, peer: object) -> bool:
+    def joined(self, connection: ServedConnection, peer: object) -> bool:
         """Count a client in; returns whether there is room."""
         self._connections.add(connection)
         self._empty.clear()
@@ -117,7 +117,7 @@ class Listener:
         """Run something after the work that the event loop already has."""
         self._loop.call_soon(work)
 
-    def left(self, connection: Connection) -> None:
+    def left(self, connection: ServedConnection) -> None:
         """Count a client out."""
         self._connections.discard(connection)
         self.service.limiter.leave(connection)
@@ -149,8 +149,8 @@ class Listener:
         for connection in list(self._connections):
             connection.abort("the server stopped")
 
-    def _connection(self, shaking: Client | None = None) -> Connection:
-        return Connection(self, next(self._numbers), shaking)
+    def _connection(self, shaking: Client | None = None) -> ServedConnection:
+        return ServedConnection(self, next(self._numbers), shaking)
 
     def _opened(self, server: asyncio.Server | TlsAccepting, address: str) -> None:
         if server not in self._servers:

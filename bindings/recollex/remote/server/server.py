@@ -12,7 +12,7 @@ from typing import Any
 import recollex
 from recollex.api.store import Store
 from recollex.remote.server.access import Access
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.listener import Listener, tls_context
 from recollex.remote.server.observer import Observer
 from recollex.remote.server.reader_process import Opener
@@ -42,7 +42,7 @@ class Server:
         self,
         store: Store,
         *,
-        limits: Limits | None = None,
+        limits: ServerLimits | None = None,
         access: Access | None = None,
         observer: Observer | None = None,
         opener: Opener | None = None,

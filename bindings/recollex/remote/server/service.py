@@ -21,11 +21,11 @@ from recollex.remote.server.call_future import CallFuture
 from recollex.remote.server.calls import NO_OPTIONS, Call, Options, Requester
 from recollex.remote.server.connection_limiter import ConnectionLimiter
 from recollex.remote.server.idempotency import IdempotencyCache
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.observer import Observer
 from recollex.remote.server.reader_pool import ReaderPool
 from recollex.remote.server.reader_process import Opener
-from recollex.remote.server.status import Status
+from recollex.remote.server.status import ServiceStatus
 from recollex.remote.server.workers import Workers
 from recollex.remote.wire.methods import UNKNOWN, find_method
 from recollex_engine import fork
@@ -54,13 +54,13 @@ class Service:
     def __init__(
         self,
         store: Store,
-        limits: Limits | None = None,
+        limits: ServerLimits | None = None,
         access: Access | None = None,
         observer: Observer | None = None,
         opener: Opener | None = None,
     ) -> None:
         self.store = store
-        self.limits: Limits = limits or Limits()
+        self.limits: ServerLimits = limits or ServerLimits()
         self.access: Access = access or Access()
         self.observer: Observer = observer or Observer()
         self.instance: str = secrets.token_hex(8)
@@ -190,11 +190,13 @@ class Service:
             self._answer(call)
         self._workers.give_up(call)
 
-    def status(self) -> Status:
+    def status(self) -> ServiceStatus:
         """Return how many calls wait and run now."""
         waiting = self._waiting
         running = max(0, len(self._calls) - waiting)
-        return Status(waiting, running, len(self._agents), len(self._idempotency), self._stopping)
+        return ServiceStatus(
+            waiting, running, len(self._agents), len(self._idempotency), self._stopping
+        )
 
     async def stop(self, close_store: bool = True) -> None:
         """Take no more calls, finish the calls that were taken, close the store; twice is fine.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class ServiceStatus:
     """What a service is doing now.
 
     waiting: calls that no worker has taken. running: calls that a worker is doing. keys: remembered

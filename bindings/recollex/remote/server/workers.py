@@ -15,7 +15,7 @@ from recollex.api.joint_recalls import recall_together
 from recollex.api.progress import reporting_to
 from recollex.remote.server.agent_cache import AgentCache
 from recollex.remote.server.calls import Call
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.observer import Observer
 from recollex.remote.server.queues import AgentQueue, FairQueue
 from recollex.remote.wire.methods import JOINT
@@ -42,7 +42,7 @@ class Workers:
     def __init__(
         self,
         agents: AgentCache,
-        limits: Limits,
+        limits: ServerLimits,
         observer: Observer,
         finished: Callable[[list[Call]], None],
     ) -> None:

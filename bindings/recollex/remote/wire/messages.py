@@ -31,7 +31,7 @@ CAPABILITIES = ("cancel", "cuts", "deadlines", "deflate", "keys", "metrics", "pa
 _NIL = b"\xc0"
 
 
-class Request(NamedTuple):
+class WireRequest(NamedTuple):
     """A received request. options: those of the protocol; their types were checked."""
 
     id: int
@@ -49,7 +49,7 @@ class Notification:
     parameters: list[Any]
 
 
-def read_message(value: object) -> Request | Notification:
+def read_message(value: object) -> WireRequest | Notification:
     """Return the message of a decoded value. Raises `ProtocolError` for any other value."""
     if not isinstance(value, list) or not value:
         raise ProtocolError("a message is an array: [0, id, method, [...]] or [2, method, [...]]")
@@ -74,7 +74,7 @@ def read_message(value: object) -> Request | Notification:
         raise ProtocolError("the options are a map")
     if options:
         _check_options(options)
-    return Request(id, method, agent, arguments, options)
+    return WireRequest(id, method, agent, arguments, options)
 
 
 def _check_options(options: dict[str, Any]) -> None:

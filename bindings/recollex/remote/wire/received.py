@@ -24,7 +24,7 @@ from recollex_engine.fork import cached_property
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.recall.beside import Beside
 from recollex_engine.recall.memory import Memory, looked_at
-from recollex_engine.recall.memory_columns import Columns, MemoryColumns
+from recollex_engine.recall.memory_columns import ColumnValues, MemoryColumns
 from recollex_engine.recall.recall import Recall
 from recollex_engine.trace import Trace
 
@@ -60,7 +60,7 @@ class ReceivedRecall(Recall):
         self.time_range: tuple[Any, Any] | None = None if span is None else (span[0], span[1])
         self.confidence: Any | None = get("confidence")
         self._values = values
-        self._columns: Columns | None = None
+        self._columns: ColumnValues | None = None
 
     @cached_property
     def trace(self) -> Trace:
@@ -101,7 +101,7 @@ class ReceivedRecall(Recall):
         found: bytes = self._values["memories"]
         return found
 
-    def columns(self) -> Columns:
+    def columns(self) -> ColumnValues:
         """Return the columns of the memories."""
         if self._columns is None:
             found = codec.decode_plain(self._values["memories"])

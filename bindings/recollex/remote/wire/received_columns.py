@@ -7,7 +7,7 @@ from typing import Any
 from recollex_engine.errors import ProtocolError
 from recollex_engine.fork import cached_property
 from recollex_engine.recall.memory import FIELDS
-from recollex_engine.recall.memory_columns import COLUMNS, Columns, Reading
+from recollex_engine.recall.memory_columns import COLUMNS, ColumnValues, Reading
 from recollex_engine.storage.dictionary import split_strings
 from recollex_kernels.memories.gathering import ROWS, TOKENS
 
@@ -27,7 +27,7 @@ class ReceivedColumns(Reading):
     know are ignored. Raises `ProtocolError` for a column that is missing, or has another size.
     """
 
-    def __init__(self, columns: Columns, count: int) -> None:
+    def __init__(self, columns: ColumnValues, count: int) -> None:
         for name, each in _BYTES.items():
             _check(name, columns.get(name), each * count)
         if type(columns.get("strings")) is not bytes:

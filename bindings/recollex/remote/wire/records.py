@@ -111,7 +111,7 @@ SPECIAL: Mapping[str, str] = types.MappingProxyType(
 Restorer = Callable[[Any], Any]
 
 
-class Record:
+class WireRecord:
     """How one class travels: `fields_of` gives its fields, `build` an object of received fields."""
 
     def __init__(self, name: str) -> None:
@@ -150,10 +150,10 @@ class Record:
 
 @cache
 def record(name: str) -> Any:
-    """Return the `Record`, or its like, for the class of that name, one of `ALL`."""
+    """Return the `WireRecord`, or its like, for the class of that name, one of `ALL`."""
     if name in SPECIAL:
         return importlib.import_module(SPECIAL[name]).RECORDS[name]
-    return Record(name)
+    return WireRecord(name)
 
 
 def name_of(given: type) -> str | None:

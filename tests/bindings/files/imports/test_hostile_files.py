@@ -12,7 +12,7 @@ from recollex import cli
 from recollex.api import foreign_files
 from recollex.files.imports.html_text import text_of_html
 from recollex.files.imports.markdown import read_text
-from recollex.files.imports.reading import Reading
+from recollex.files.imports.reading import FileReading
 from recollex_engine.errors import InputError
 from tests.hostile import UNITS, seconds
 
@@ -190,7 +190,7 @@ ALIASES = "a: &a [x]\n" + "".join(
 
 @pytest.mark.parametrize("front", [ALIASES, "a: " + "[" * 5000, "a: 2024-99-99", "a: b\n" * 30_000])
 def test_front_matter_is_bounded_and_has_no_aliases(front):
-    reading = Reading("a")
+    reading = FileReading("a")
     [found] = read_text(f"---\n{front}\n---\nTea.", "a.md", reading)
     assert found["text"] == "Tea." and reading.left_out == {"front matter that is no YAML": 1}
 
@@ -199,8 +199,10 @@ def test_front_matter_is_bounded_and_has_no_aliases(front):
 @pytest.mark.parametrize("unit", UNITS)
 def test_markdown_takes_linear_time(unit):
     short, long = (unit * (n // len(unit)) for n in (5_000, 20_000))
-    taken = seconds(lambda: list(read_text(long, "a.md", Reading("a"))), 0.1)
-    assert taken <= max(0.1, 6 * seconds(lambda: list(read_text(short, "a.md", Reading("a"))), 0.0))
+    taken = seconds(lambda: list(read_text(long, "a.md", FileReading("a"))), 0.1)
+    assert taken <= max(
+        0.1, 6 * seconds(lambda: list(read_text(short, "a.md", FileReading("a"))), 0.0)
+    )
 
 
 def test_the_command_line_says_it_in_one_line(tmp_path, capsys):

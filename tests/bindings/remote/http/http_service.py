@@ -16,7 +16,7 @@ import numpy.typing as npt
 import recollex
 from recollex.remote.http.http_server import HttpServer, start_http
 from recollex.remote.server.access import Access
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.service import Service
 from recollex.remote.server.telemetry import Telemetry
 
@@ -68,7 +68,7 @@ class Served:
 @contextlib.contextmanager
 def served(
     folder: Path,
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
     access: Access | None = None,
     telemetry: Telemetry | None = None,
     embedder: Any = None,

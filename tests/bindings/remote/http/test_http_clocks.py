@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from recollex.remote.server.access import Access
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from tests.bindings.remote.http.http_service import HashedWords, Served, served
 from tests.bindings.remote.http.test_http_limits import TOKENS, WRITER
 from tests.waiting import until
 
-LIMITS = Limits(message_bytes=10_000, stall=0.5, handshake=0.5, idle=1.0)
+LIMITS = ServerLimits(message_bytes=10_000, stall=0.5, handshake=0.5, idle=1.0)
 PATIENCE = 8.0
 """Seconds after which a connection counts as held for ever; half a second and a sweep are due."""
 HOST = b"Host: localhost\r\n"
@@ -175,7 +175,7 @@ def test_the_clock_stands_still_while_the_server_does_not_read(tmp_path: Path) -
     ask = head(b"POST", b"/api/agents/a/search", JSON, b"Content-Length: 400000\r\n\r\n")
     first = ask + b'{"query": "slow tea"}'.ljust(400_000)
     second = ask + b'{"query": "tea"}'.ljust(400_000)
-    limits = Limits(stall=0.5, handshake=0.5)
+    limits = ServerLimits(stall=0.5, handshake=0.5)
     with served(tmp_path, limits, embedder=Slow()) as running, running.http() as client:
         client.post("/api/agents/a/memories", json={"text": "Bob likes tea."})
         with socket.create_connection(running.server.address, timeout=20) as made:

@@ -15,7 +15,7 @@ import pytest
 import recollex
 from recollex.remote.http.http_server import start_http
 from recollex.remote.server.access import Access
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.service import Service
 from recollex.remote.server.telemetry import Telemetry
 from recollex_engine.errors import DisconnectedError, InputError, ModelError, StoreFullError
@@ -43,7 +43,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     tokens = folder / "tokens.toml"
     tokens.write_text(TOKENS)
     tokens.chmod(0o600)
-    limits = Limits(message_bytes=10_000, stall=0.5, handshake=0.5)
+    limits = ServerLimits(message_bytes=10_000, stall=0.5, handshake=0.5)
     with served(folder / "store", limits, Access.from_file(tokens)) as running:
         with running.http(headers=bearer(WRITER)) as writer:
             for agent in ("team-a", "secret"):
@@ -270,7 +270,7 @@ class Slow(HashedWords):
 
 def test_what_is_too_much_is_refused_and_an_abandoned_call_is_not_done(tmp_path: Path) -> None:
     slow = Slow()
-    limits = Limits(readers=1, waiting=1)
+    limits = ServerLimits(readers=1, waiting=1)
     path = "/api/agents/a/search"
 
     def ask(words: str, patience: float = 20.0) -> int:

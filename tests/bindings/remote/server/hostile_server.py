@@ -12,14 +12,14 @@ from pathlib import Path
 
 import recollex
 from recollex.remote.http.http_server import start_http
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.logs import Log
 from recollex.remote.server.reader_process import Opener
 from recollex.remote.server.server import Server
 from recollex.remote.server.telemetry import Telemetry
 from tests.bindings.remote.http.http_service import HashedWords
 
-LIMITS = Limits(
+LIMITS = ServerLimits(
     drain=3.0,
     handshake=1.0,
     stall=1.0,

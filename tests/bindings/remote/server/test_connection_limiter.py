@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from recollex.remote.server import connection_limiter
 from recollex.remote.server.access import Access
 from recollex.remote.server.connection_limiter import ConnectionLimiter
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.logs import Log
 from recollex.remote.server.telemetry import Telemetry
 from tests.bindings.remote.http.http_service import served
@@ -42,7 +42,7 @@ def limited(most: int, work: Callable[[ConnectionLimiter], None]) -> list[tuple[
     said: list[tuple[str, int, int]] = []
 
     async def run() -> None:
-        work(ConnectionLimiter(Limits(connections=most), lambda *each: said.append(each)))
+        work(ConnectionLimiter(ServerLimits(connections=most), lambda *each: said.append(each)))
 
     asyncio.run(run())
     return said
@@ -93,7 +93,7 @@ def test_what_is_late_is_dropped_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_limiter, "SWEEP", 0.01)
 
     async def run() -> None:
-        limiter = ConnectionLimiter(Limits(), lambda *_: None)
+        limiter = ConnectionLimiter(ServerLimits(), lambda *_: None)
         first, second = Fake(1), Fake(2)
         for each in (first, second):
             assert limiter.join(each, ("10.0.0.1", 1))
@@ -139,7 +139,7 @@ def test_a_client_with_a_token_is_served_beside_more_than_there_is_room_for(
     tokens, log = tmp_path / "tokens.toml", io.StringIO()
     tokens.write_text(TOKENS)
     tokens.chmod(0o600)
-    limits = Limits(connections=20, stall=2.0, handshake=2.0)
+    limits = ServerLimits(connections=20, stall=2.0, handshake=2.0)
     telemetry = Telemetry(log=Log(log, "warning"))
     access = Access.from_file(tokens)
     with served(tmp_path / "store", limits, access, telemetry) as running:

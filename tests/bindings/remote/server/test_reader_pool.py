@@ -18,7 +18,7 @@ import recollex
 from recollex import errors
 from recollex.remote.server import reader_pool
 from recollex.remote.server.calls import Call
-from recollex.remote.server.limits import Limits
+from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.observer import Observer
 from recollex.remote.server.reader_process import Opener
 from recollex.remote.server.server import Server
@@ -204,7 +204,7 @@ def test_a_call_that_ends_two_of_them_is_refused(tmp_path: Path) -> None:
 
 def test_deadlines_and_failures_are_told(tmp_path: Path) -> None:
     noting = Noting()
-    limits = Limits(readers=1)
+    limits = ServerLimits(readers=1)
     with (
         reading(tmp_path, "slow", 1, observer=noting, limits=limits) as server,
         Raw(server.addresses[0]) as client,
