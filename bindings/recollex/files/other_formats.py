@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-Object = dict[str, Any]
+LineObject = dict[str, Any]
 """A memory as `jsonl.to_object` gives it."""
 _TYPES = {"user": "human", "assistant": "ai", "system": "system", "tool": "tool"}
 """Role -> the type of a message."""
@@ -18,7 +18,7 @@ _NAME = 60
 """Characters of a note's name, besides its day."""
 
 
-def write_markdown(folder: Path, objects: Iterable[Object]) -> int:
+def write_markdown(folder: Path, objects: Iterable[LineObject]) -> int:
     """Write a note for each memory into a folder; return how many.
 
     Its name is the day and the first words; its front matter, YAML, has every other field.
@@ -34,7 +34,7 @@ def write_markdown(folder: Path, objects: Iterable[Object]) -> int:
     return count
 
 
-def note_name(each: Object) -> str:
+def note_name(each: LineObject) -> str:
     """Return the name of a memory's note, without its end.
 
     >>> note_name({"text": "Ann likes *tea*.", "event_at": "2024-05-04T10:00:00+00:00"})
@@ -45,19 +45,19 @@ def note_name(each: Object) -> str:
     return f"{day}-{words[:_NAME].strip('-') or 'note'}"
 
 
-def note(each: Object) -> str:
+def note(each: LineObject) -> str:
     """Return the note of a memory. A value is written as JSON, which YAML reads."""
     fields = {name: value for name, value in each.items() if name not in ("text", "embedding")}
     front = [f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
     return "\n".join(["---", *front, "---", "", each["text"], ""])
 
 
-def write_mem0(file: Path, objects: Iterable[Object]) -> int:
+def write_mem0(file: Path, objects: Iterable[LineObject]) -> int:
     """Write memories as mem0's ``get_all`` gives them; return how many."""
     return _write_list(file, '{"results": [\n', map(_of_mem0, objects), "\n]}\n")
 
 
-def _of_mem0(each: Object) -> Object:
+def _of_mem0(each: LineObject) -> LineObject:
     """Return a memory of mem0. What it has no field for goes to the metadata."""
     metadata = dict(each.get("metadata", {}))
     found = {
@@ -77,7 +77,7 @@ def _of_mem0(each: Object) -> Object:
     return {name: value for name, value in found.items() if value not in (None, [], {})}
 
 
-def write_langchain(file: Path, objects: Iterable[Object]) -> int:
+def write_langchain(file: Path, objects: Iterable[LineObject]) -> int:
     """Write the turns as LangChain's ``messages_from_dict`` reads them; return how many.
 
     A memory without a speaker is no message, and is left out.
@@ -86,11 +86,11 @@ def write_langchain(file: Path, objects: Iterable[Object]) -> int:
     return _write_list(file, "[\n", map(_message, turns), "\n]\n")
 
 
-def _message(each: Object) -> Object:
+def _message(each: LineObject) -> LineObject:
     role = each.get("role")
     speaker = each.get("speaker")
     kind = _TYPES.get(str(role), "chat")
-    data: Object = {
+    data: LineObject = {
         "content": each["text"],
         "id": each["id"],
         "name": None if speaker in (None, role) else speaker,
@@ -108,7 +108,7 @@ def _message(each: Object) -> Object:
     return {"type": kind, "data": data}
 
 
-def _write_list(file: Path, head: str, objects: Iterator[Object], end: str) -> int:
+def _write_list(file: Path, head: str, objects: Iterator[LineObject], end: str) -> int:
     count = 0
     with file.open("w", encoding="utf-8") as out:
         out.write(head)
@@ -118,7 +118,7 @@ def _write_list(file: Path, head: str, objects: Iterator[Object], end: str) -> i
     return count
 
 
-WRITERS: dict[str, Callable[[Path, Iterable[Object]], int]] = {
+WRITERS: dict[str, Callable[[Path, Iterable[LineObject]], int]] = {
     "markdown": write_markdown,
     "mem0": write_mem0,
     "langchain": write_langchain,

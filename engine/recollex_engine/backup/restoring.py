@@ -47,8 +47,7 @@ from recollex_engine.storage.unfinished import (
 from recollex_engine.storage.vectors_file import VectorsReader, vectors_header
 
 _THREADS = 8
-
-Progress = Callable[[int], None]
+RestoreProgress = Callable[[int], None]
 """Called with the number of further bytes that were restored."""
 
 
@@ -93,7 +92,7 @@ def restore(
     path: Path,
     *,
     at: int | None = None,
-    progress: Progress | None = None,
+    progress: RestoreProgress | None = None,
     key: bytes | None = None,
 ) -> Restoration:
     """Make the agents of a backup in the store at ``path``, as they were at the time ``at``.
@@ -164,7 +163,7 @@ def _restore_agent(
     path: Path,
     name: str,
     at: int | None,
-    progress: Progress,
+    progress: RestoreProgress,
     key: bytes | None,
 ) -> int:
     """Make one agent; return its last operation, 0 if it had none at the time."""
@@ -190,7 +189,7 @@ def _unlocked(record: AgentRecord, folder: Path, key: bytes | None) -> Cipher | 
     return put_key_file(folder, record.key.encode(), key) if record.key else None
 
 
-def _write(target: Target, record: AgentRecord, folder: Path, progress: Progress) -> None:
+def _write(target: Target, record: AgentRecord, folder: Path, progress: RestoreProgress) -> None:
     """Write an agent's log and vectors from their pieces; `new_agent` flushes them."""
 
     def copy(pieces: tuple[Piece, ...], sink: FileSink) -> None:

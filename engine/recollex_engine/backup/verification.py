@@ -10,7 +10,7 @@ import orjson
 from recollex_engine.backup.manifest import AgentRecord, BackupManifest
 from recollex_engine.backup.objects import Piece, read_piece
 from recollex_engine.backup.records import read_record
-from recollex_engine.backup.restoring import Progress
+from recollex_engine.backup.restoring import RestoreProgress
 from recollex_engine.backup.target import Target
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.schema import ERASE
@@ -47,7 +47,7 @@ class BackupVerification:
 class _Reader:
     """Reads the pieces of one backup; damage is a problem, and reading goes on."""
 
-    def __init__(self, target: Target, progress: Progress | None) -> None:
+    def __init__(self, target: Target, progress: RestoreProgress | None) -> None:
         self.target = target
         self.problems: list[str] = []
         self.objects = self.bytes = 0
@@ -69,7 +69,7 @@ class _Reader:
 
 
 def verify_backup(
-    target: Target, manifest: BackupManifest, progress: Progress | None = None
+    target: Target, manifest: BackupManifest, progress: RestoreProgress | None = None
 ) -> BackupVerification:
     """Return the damage of a backup, without restoring it.
 

@@ -9,17 +9,16 @@ evidence.
 from collections.abc import Collection, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.metadata_conditions import read_where
 from recollex_engine.domain.schema import DRAWN, EVIDENCE, MADE_BY, OPINION, SHOWN, SUPERSEDES
+from recollex_engine.facts.fact_view import Ordinals
 from recollex_engine.ranking.arms import Mask
 from recollex_engine.ranking.filters import passing
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.view import View
 
-Ordinals = npt.NDArray[np.int64]
 _ANY_FACT = Filter(where=read_where({DRAWN: {"exists": True}}))
 
 

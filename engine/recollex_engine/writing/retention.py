@@ -17,10 +17,9 @@ from recollex_engine.domain.act import note
 from recollex_engine.domain.retention import RETENTION, Retention
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.errors import CorruptError
+from recollex_engine.facts.fact_view import Ordinals
 from recollex_engine.log.reader import LogFollower, position_before
 from recollex_engine.state.columns import Columns
-
-Ordinals = npt.NDArray[np.int64]
 
 LEAP = 366 * DAY
 """A gap between two recorded times from which the clock may have been set wrongly."""

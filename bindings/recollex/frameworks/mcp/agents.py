@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from recollex.remote.server.access import Principal
 
 Result = TypeVar("Result")
+Caller = Context[Any, Any]
+"""What a tool is told of the call."""
 HEAD_START = 0.3
 """Seconds for which requests that need no store are answered before it is opened."""
 PRINCIPAL = "recollex.principal"

@@ -2,16 +2,15 @@
 
 from typing import Annotated, Any, Literal
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult
 from pydantic import Field
 
 from recollex.api.tool_texts import ARGUMENTS, TOOLS
-from recollex.frameworks.mcp.agents import Agents
+from recollex.frameworks.mcp.agents import Agents, Caller
 from recollex.frameworks.mcp.answers import NOTHING, answer, answers
 from recollex.frameworks.mcp.memory_tools import READS
 
-Caller = Context[Any, Any]
 Operator = Literal["lt", "le", "eq", "ge", "gt"]
 
 

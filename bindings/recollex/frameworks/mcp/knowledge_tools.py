@@ -2,17 +2,16 @@
 
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from recollex.frameworks.mcp.agents import Agents
+from recollex.frameworks.mcp.agents import Agents, Caller
 from recollex.frameworks.mcp.answers import NOTHING, answer, answers, memory_lines, shown
 from recollex.frameworks.mcp.memory_tools import READS, add_tools
 from recollex.frameworks.mcp.times import Limit, Time, moment
 from recollex_engine.domain.prompt_marks import written_short
 
-Caller = Context[Any, Any]
 TriplePart = Annotated[str | None, Field(description="A name, such as Alice, works_at or Google.")]
 
 

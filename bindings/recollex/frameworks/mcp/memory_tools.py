@@ -3,16 +3,15 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
-from recollex.frameworks.mcp.agents import Agents, author
+from recollex.frameworks.mcp.agents import Agents, Caller, author
 from recollex.frameworks.mcp.answers import answer, answers, memory_line, memory_lines, shown
 from recollex.frameworks.mcp.times import Id, Limit, Time, Why, moment
 from recollex_engine.domain.prompt_marks import written_short
 
-Caller = Context[Any, Any]
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)

@@ -2,16 +2,14 @@
 
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
-from recollex.frameworks.mcp.agents import Agents, author
+from recollex.frameworks.mcp.agents import Agents, Caller, author
 from recollex.frameworks.mcp.answers import answer, answers, as_json
 from recollex.frameworks.mcp.memory_tools import ADDS, CHANGES, READS, add_tools
 from recollex.frameworks.mcp.reference_graph import EntityRelation, ReferenceGraph
-
-Caller = Context[Any, Any]
 
 
 class GraphEntity(BaseModel):
