@@ -62,7 +62,7 @@ _ASSISTANT = "assistant"
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnFact:
+class ExtractedFact:
     """A fact that was drawn and not yet recorded. forming: of an opinion, None for others."""
 
     statement: Statement
@@ -79,25 +79,27 @@ class DrawnFact:
         """What it says."""
         return self.statement.text
 
-    def noting(self, name: str, value: Any) -> "DrawnFact":
+    def noting(self, name: str, value: Any) -> "ExtractedFact":
         """Return the fact with more metadata."""
         metadata = self.statement.metadata | {name: value}
         return replace(self, statement=replace(self.statement, metadata=metadata))
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ExtractedFacts:
     """What a model drew from a chunk. left_out: reason -> how many of its facts.
 
     edges: facts of the graph, on the evidence of turns and of ``facts`` (see `episode_drawing`).
     """
 
-    facts: tuple[DrawnFact, ...]
+    facts: tuple[ExtractedFact, ...]
     left_out: dict[str, int]
     edges: tuple[UpsertEdge, ...] = ()
 
 
-def draw(agent: AgentOrCut, view: View, chunk: Chunk, mode: Mode, model: LanguageModel) -> Drawn:
+def extract_chunk(
+    agent: AgentOrCut, view: View, chunk: Chunk, mode: Mode, model: LanguageModel
+) -> ExtractedFacts:
     """Return the facts that a model draws from a chunk. Raises `LanguageModelError`."""
     turns = read_memories(view, chunk.turns)
     before = read_memories(view, chunk.before)
@@ -148,13 +150,13 @@ def _checked(
     before: Sequence[Memory],
     mode: Mode,
     model: str,
-) -> Drawn:
+) -> ExtractedFacts:
     """Return what may be kept of a model's answer."""
     month_first = puts_month_first(agent.locale())
     shown = [Said(each.text, to_micros(each.event_at, "event_at")) for each in (*before, *turns)]
     calendar = Calendar(shown, month_first)
     stamps = [stamp_of(each) for each in (*before, *turns)]
-    facts: list[DrawnFact] = []
+    facts: list[ExtractedFact] = []
     left_out: Counter[str] = Counter()
     for place, answer in enumerate(answers):
         labels = dict.fromkeys(each.strip().strip("[]").lower() for each in answer.evidence)
@@ -186,12 +188,12 @@ def _checked(
         fact = stamped(fact, stamps, model, mode).noting(DRAWN, PROMPTS[mode])
         fact = fact.noting("model", model)
         facts.append(fact.noting("dropped_dates", dropped) if dropped else fact)
-    return Drawn(tuple(facts), dict(left_out))
+    return ExtractedFacts(tuple(facts), dict(left_out))
 
 
 def _fact(
     id: str, answer: Any, cited: Sequence[Memory], network: int, text: str, at: int
-) -> DrawnFact:
+) -> ExtractedFact:
     named = _names([*(each.name for each in answer.entities), *answer.participants])
     evidence = tuple(each.id for each in cited)
     metadata: dict[str, Any] = {EVIDENCE: list(evidence)}
@@ -215,13 +217,13 @@ def _fact(
         metadata=metadata,
     )
     if network != OPINION:
-        return DrawnFact(statement, evidence)
+        return ExtractedFact(statement, evidence)
     confidence = 0.5 if answer.confidence is None else float(answer.confidence)
     forming = Forming(text, confidence, tuple(reasons), evidence, tuple(named), formed_at=at, id=id)
-    return DrawnFact(statement, evidence, forming)
+    return ExtractedFact(statement, evidence, forming)
 
 
-def stamped(fact: DrawnFact, stamps: Sequence[Stamp], model: str, mode: Mode) -> DrawnFact:
+def stamped(fact: ExtractedFact, stamps: Sequence[Stamp], model: str, mode: Mode) -> ExtractedFact:
     """Return a fact with the stamp of the least trusted memory that the model was shown."""
     source, trust = least([OWN, *stamps])
     forming = fact.forming

@@ -33,8 +33,8 @@ from recollex_mind.drawing import (
     MOST_ANSWER,
     MOST_TEXT,
     OPERATION,
-    Drawn,
-    DrawnFact,
+    ExtractedFact,
+    ExtractedFacts,
     is_self_contained,
     prompt_values,
     stamped,
@@ -51,7 +51,9 @@ MOST = 40
 """Gists of a chunk, and facts."""
 
 
-def draw_episode(agent: AgentOrCut, view: View, chunk: Chunk, model: LanguageModel) -> Drawn:
+def extract_episode(
+    agent: AgentOrCut, view: View, chunk: Chunk, model: LanguageModel
+) -> ExtractedFacts:
     """Return the gists and triples that a model draws from a chunk. Raises `LanguageModelError`."""
     turns = read_memories(view, chunk.turns)
     before = read_memories(view, chunk.before)
@@ -72,7 +74,7 @@ def draw_episode(agent: AgentOrCut, view: View, chunk: Chunk, model: LanguageMod
         Calendar(said, puts_month_first(agent.locale())),
         model.name,
     )
-    gists: list[DrawnFact] = []
+    gists: list[ExtractedFact] = []
     for place, each in enumerate(answer.gists):
         gist = reading.gist(place, each)
         if isinstance(gist, str):
@@ -86,7 +88,7 @@ def draw_episode(agent: AgentOrCut, view: View, chunk: Chunk, model: LanguageMod
             reading.left_out[edge] += 1
         else:
             edges.append(edge)
-    return Drawn(tuple(gists), dict(reading.left_out), tuple(edges))
+    return ExtractedFacts(tuple(gists), dict(reading.left_out), tuple(edges))
 
 
 @dataclass(slots=True)
@@ -101,7 +103,7 @@ class _Reading:
     left_out: Counter[str] = field(default_factory=Counter)
     said: set[Any] = field(default_factory=set)
 
-    def gist(self, place: int, answer: Any) -> DrawnFact | str:
+    def gist(self, place: int, answer: Any) -> ExtractedFact | str:
         """Return a gist as a memory, or why it is left out."""
         cited = self._cited(answer.evidence)
         if not cited:
@@ -131,9 +133,9 @@ class _Reading:
         except InputError:  # a character that no text may hold, for example
             return "malformed"
         stamps = [stamp_of(each) for each in self.shown]
-        return stamped(DrawnFact(statement, evidence), stamps, self.model, "episodic")
+        return stamped(ExtractedFact(statement, evidence), stamps, self.model, "episodic")
 
-    def triple(self, place: int, answer: Any, gists: Sequence[DrawnFact]) -> UpsertEdge | str:
+    def triple(self, place: int, answer: Any, gists: Sequence[ExtractedFact]) -> UpsertEdge | str:
         """Return a triple as a fact of the graph, or why it is left out."""
         cited = self._cited(answer.evidence)
         if not cited:

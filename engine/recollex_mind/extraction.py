@@ -20,8 +20,8 @@ from recollex_engine.errors import InputError, LanguageModelError
 from recollex_engine.recall.memory import Memory
 from recollex_engine.state.view import View
 from recollex_mind.chunks import Chunk, chunks_of
-from recollex_mind.drawing import Drawn, draw
-from recollex_mind.episode_drawing import draw_episode
+from recollex_mind.drawing import ExtractedFacts, extract_chunk
+from recollex_mind.episode_drawing import extract_episode
 from recollex_mind.extraction_log import PROMPTS, Mode, extractions, work_of
 from recollex_mind.fact_comparison import Related, compare, near_facts
 from recollex_mind.fact_recording import recording_of
@@ -30,7 +30,7 @@ from recollex_mind.llm.language_model import LanguageModel
 
 AWAY = ("failed", "overloaded", "deadline", "unauthorized", "not recorded", "damaged")
 """Reasons of a `LanguageModelError` after which the next chunk would fail as well."""
-_NOTHING = Drawn((), {})
+_NOTHING = ExtractedFacts((), {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class _Run:
             return  # it is known to have failed, and nobody was asked again
         if failure is None:
             try:
-                drawn = _drawn(self._agent, view, chunk, self._wanted.mode, self._model)
+                drawn = _extracted(self._agent, view, chunk, self._wanted.mode, self._model)
             except LanguageModelError as error:
                 self._note(error, "the language model gave no facts")
                 failure = error
@@ -148,7 +148,7 @@ class _Run:
     def _record(
         self,
         done: Extract,
-        drawn: Drawn,
+        drawn: ExtractedFacts,
         related: Sequence[Related],
         near: Mapping[str, Sequence[Memory]],
     ) -> bool:
@@ -188,7 +188,9 @@ class _Run:
         )
 
 
-def _drawn(agent: Agent, view: View, chunk: Chunk, mode: Mode, model: LanguageModel) -> Drawn:
+def _extracted(
+    agent: Agent, view: View, chunk: Chunk, mode: Mode, model: LanguageModel
+) -> ExtractedFacts:
     if mode == "episodic":
-        return draw_episode(agent, view, chunk, model)
-    return draw(agent, view, chunk, mode, model)
+        return extract_episode(agent, view, chunk, model)
+    return extract_chunk(agent, view, chunk, mode, model)

@@ -29,7 +29,7 @@ from recollex_engine.domain.trust import LEVELS
 from recollex_engine.errors import LanguageModelError
 from recollex_engine.ranking.presets import DEFAULT
 from recollex_engine.recall.memory import Memory
-from recollex_mind.drawing import DrawnFact
+from recollex_mind.drawing import ExtractedFact
 from recollex_mind.llm.language_model import LanguageModel
 from recollex_mind.llm.prompts import find_prompt
 from recollex_mind.prompt_data import as_data
@@ -68,7 +68,7 @@ class Related:
         }
 
 
-def near_facts(agent: AgentOrCut, facts: Sequence[DrawnFact]) -> dict[str, list[Memory]]:
+def near_facts(agent: AgentOrCut, facts: Sequence[ExtractedFact]) -> dict[str, list[Memory]]:
     """Return the known facts near each new one, by its id, nearest first; opinions have none."""
     extracted = read_where({DRAWN: {"exists": True}})
     near: dict[str, list[Memory]] = {}
@@ -89,7 +89,7 @@ def near_facts(agent: AgentOrCut, facts: Sequence[DrawnFact]) -> dict[str, list[
 
 
 def compare(
-    facts: Sequence[DrawnFact],
+    facts: Sequence[ExtractedFact],
     near: Mapping[str, Sequence[Memory]],
     model: LanguageModel,
 ) -> tuple[list[Related], LanguageModelError | None]:
@@ -116,7 +116,7 @@ def _words(text: str) -> list[str]:
 
 
 def _by_model(
-    facts: Sequence[DrawnFact], near: Mapping[str, Sequence[Memory]], model: LanguageModel
+    facts: Sequence[ExtractedFact], near: Mapping[str, Sequence[Memory]], model: LanguageModel
 ) -> list[Related]:
     known = {each.id: each for fact in facts for each in near[fact.id]}
     labels = {id: f"m{number}" for number, id in enumerate([*known, *(f.id for f in facts)], 1)}
@@ -163,6 +163,6 @@ def _answer_type() -> "type[BaseModel]":
     return FactRelations
 
 
-def outranks(known: Memory, new: DrawnFact) -> bool:
+def outranks(known: Memory, new: ExtractedFact) -> bool:
     """Return whether a known fact is trusted more than a new one, which must not change it."""
     return LEVELS.index(known.trust) > new.statement.trust

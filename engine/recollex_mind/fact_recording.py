@@ -17,7 +17,7 @@ from recollex_engine.domain.trust import LEVELS
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
 from recollex_engine.writing.drawn_facts import EXTRACTION
-from recollex_mind.drawing import Drawn, DrawnFact
+from recollex_mind.drawing import ExtractedFact, ExtractedFacts
 from recollex_mind.fact_comparison import Related, outranks
 from recollex_mind.opinions import forming_operations, read_opinion
 from recollex_mind.profile import read_profile
@@ -40,7 +40,7 @@ class Recording:
 def recording_of(
     agent: AgentOrCut,
     done: Extract,
-    drawn: Drawn,
+    drawn: ExtractedFacts,
     related: Sequence[Related],
     near: Mapping[str, Sequence[Memory]],
 ) -> Recording:
@@ -82,7 +82,7 @@ class _Effects:
         self._later: list[tuple[Operation, str]] = []
         self._touched: set[str] = set()
 
-    def of(self, related: Related, fact: DrawnFact, known: Memory) -> dict[str, Any]:
+    def of(self, related: Related, fact: ExtractedFact, known: Memory) -> dict[str, Any]:
         """Return what the new fact keeps of a relation, with its effect, if it has one."""
         noted = related.to_metadata()
         free = known.id not in self._touched and not outranks(known, fact)
@@ -116,7 +116,7 @@ class _Effects:
             self._recording.add(operation, why)
 
 
-def _add_opinion(agent: AgentOrCut, fact: DrawnFact, recording: Recording, prompt: str) -> None:
+def _add_opinion(agent: AgentOrCut, fact: ExtractedFact, recording: Recording, prompt: str) -> None:
     """Add an opinion; one that is held already, with the same words, is superseded by it.
 
     An opinion that is trusted more stays, and the new one stands beside it.
@@ -132,7 +132,7 @@ def _add_opinion(agent: AgentOrCut, fact: DrawnFact, recording: Recording, promp
         recording.facts.append(id)
 
 
-def _held(agent: AgentOrCut, fact: DrawnFact) -> str | None:
+def _held(agent: AgentOrCut, fact: ExtractedFact) -> str | None:
     """Return the id of an open opinion with the same statement that is trusted no more."""
     for memory in agent.list(None, 1000, Filter(network=(OPINION,)), True):
         same = read_opinion(memory).text.casefold() == fact.text.casefold()

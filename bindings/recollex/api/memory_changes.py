@@ -57,7 +57,7 @@ class MemoryChanges:
         if id is not None:
             return self._take_away("forget", id, by, why, recorded_at)
         at = optional_micros(recorded_at, "recorded_at")
-        return self.engine.writable().take_away_those(_act("forget", by, why), wanted, at)
+        return self.engine.writable().take_away_matching(_act("forget", by, why), wanted, at)
 
     @FILTERS.shown
     def erase(

@@ -146,7 +146,7 @@ class Agent(OpenedAgent):
             raise UnknownIdError(ids[0], self.name)
         return self._take_away(act, of_ids(ids, act.kind, self.name), (), recorded_at)
 
-    def take_away_those(self, act: Act, wanted: Filter, recorded_at: int | None = None) -> int:
+    def take_away_matching(self, act: Act, wanted: Filter, recorded_at: int | None = None) -> int:
         """Do so with the open memories that pass a filter; return how many."""
         self.files.check_writable()
         if not self.files.are_there:

@@ -35,7 +35,7 @@ def erase_in_copy(source: Path, copy: Agent, note: dict[str, str]) -> Erasure:
     copy.files.check_writable()
     if not copy.folder.exists():
         raise InputError(f"there is no agent {copy.name!r} in {copy.folder.parent.parent}")
-    commitments, holes, everything = _read(source)
+    commitments, tombstones, everything = _read(source)
 
     def choose(view: View) -> Erasing:
         found, _, _ = _read(copy.folder)
@@ -51,7 +51,7 @@ def erase_in_copy(source: Path, copy: Agent, note: dict[str, str]) -> Erasure:
             return Erasing(everything=True)
         ids = view.of_memories("id")
         ops = view.of_memories("op")
-        erased = ids[np.isin(ops, [op for op in holes if op <= shared])]
+        erased = ids[np.isin(ops, [op for op in tombstones if op <= shared])]
         return erasing_of(view, np.flatnonzero(np.isin(ids, np.unique(erased))))
 
     return copy.erase_chosen(choose, note)
@@ -63,7 +63,7 @@ def _read(folder: Path) -> tuple[list[bytes], list[int], int]:
     The third value is the last operation that erased everything, 0 for none.
     """
     commitments: list[bytes] = []
-    holes: list[int] = []
+    tombstones: list[int] = []
     everything = 0
     follower = LogFollower(folder / LOG, verify=True)
     try:
@@ -79,7 +79,7 @@ def _read(folder: Path) -> tuple[list[bytes], list[int], int]:
                     and record.erased is not None
                     and HOLE in orjson.loads(payload)
                 ):
-                    holes.append(record.op)
+                    tombstones.append(record.op)
     finally:
         follower.close()
-    return commitments, holes, everything
+    return commitments, tombstones, everything

@@ -314,7 +314,7 @@ def prompt_of(memories: Iterable[Memory]) -> str:
     )
 
 
-def looked_at(columns: Reading) -> list[Memory]:
+def lazy_memories(columns: Reading) -> list[Memory]:
     """Return memories with their ids and texts; other fields are read when they are first accessed.
 
     They keep the view alive until then. Cost: 1 us each. The first access to another field costs
@@ -341,13 +341,13 @@ _set_columns, _set_place, _set_id, _set_text = (
 def read_memories(
     view: View, memories: Sequence[int] | npt.NDArray[np.uint32], ranking: Ranking | None = None
 ) -> list[Memory]:
-    """Return memories of ``view`` by their ordinals, with their ranking; see `looked_at`."""
-    return looked_at(MemoryColumns(view, memories, ranking))
+    """Return memories of ``view`` by their ordinals, with their ranking; see `lazy_memories`."""
+    return lazy_memories(MemoryColumns(view, memories, ranking))
 
 
 def read_memory(view: View, memory: int) -> Memory:
     """Return one memory of ``view`` by its ordinal, as `read_memories` would."""
-    return looked_at(MemoryColumn(view, memory))[0]
+    return lazy_memories(MemoryColumn(view, memory))[0]
 
 
 def columns_of(memories: Sequence[Memory]) -> MemoryColumns | None:

@@ -294,7 +294,7 @@ class MemoryColumns(Reading):
             return [column.absent] * len(self)
         return column.many(self)
 
-    def told(self) -> ColumnValues:
+    def to_columns(self) -> ColumnValues:
         """Return every column that is not empty, in its form for another process."""
         numbers, strings, ends, has = self._gathered
         if has & gathering.SEVERAL and self._cut:

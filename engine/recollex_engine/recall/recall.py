@@ -14,7 +14,7 @@ from recollex_engine.fork import cached_property
 from recollex_engine.ranking.confidence import NOTHING_FOUND, Signs
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.beside import Beside, hit_of, prompt_lines
-from recollex_engine.recall.memory import Memory, looked_at, prompt_of
+from recollex_engine.recall.memory import Memory, lazy_memories, prompt_of
 from recollex_engine.recall.memory_columns import ALWAYS, ColumnValues, MemoryColumns
 from recollex_engine.recall.subgraph import Subgraph
 from recollex_engine.state.view import View
@@ -136,7 +136,7 @@ class Recall(Sequence[Memory]):
     @cached_property
     def _memories(self) -> list[Memory]:
         held = self._held
-        return [] if held is None else looked_at(held)
+        return [] if held is None else lazy_memories(held)
 
     @cached_property
     def _held(self) -> MemoryColumns | None:
@@ -148,7 +148,7 @@ class Recall(Sequence[Memory]):
     def columns(self) -> ColumnValues:
         """Return the columns of the memories, for a process that answers another process."""
         held = self._held
-        return dict.fromkeys(ALWAYS, b"") if held is None else held.told()
+        return dict.fromkeys(ALWAYS, b"") if held is None else held.to_columns()
 
     def __repr__(self) -> str:
         noun = "memory" if len(self) == 1 else "memories"

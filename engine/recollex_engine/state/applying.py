@@ -106,7 +106,7 @@ class _Staged:
         labels = self.labels
         if payload is not None:
             if HOLE in payload:
-                self._hole(operation, payload)
+                self._tombstone(operation, payload)
             elif kind in RETAINING:
                 self._retain(operation.op, payload)
             elif kind in KINDS:
@@ -211,7 +211,7 @@ class _Staged:
             )
         )
 
-    def _hole(self, operation: LogOperation, payload: dict[str, Any]) -> None:
+    def _tombstone(self, operation: LogOperation, payload: dict[str, Any]) -> None:
         """Gather the items of an erased record: the numbers that later records count from.
 
         An erased memory says nothing, and is closed by the operation that recorded it, so no view
@@ -220,7 +220,7 @@ class _Staged:
         if names := payload.get("names"):
             self._name(names, operation.op)
         if operation.kind in KINDS:
-            self.facts.hole(operation.op, operation.kind, payload)
+            self.facts.tombstone(operation.op, operation.kind, payload)
         if operation.kind not in RETAINING:
             return
         at = self.at

@@ -92,7 +92,7 @@ class StagedFacts:
         """Gather what an operation says that entities are."""
         self.type += [(entity, op, ENTITY_TYPES.index(kind)) for entity, kind in typed]
 
-    def hole(self, op: int, kind: str, payload: dict[str, Any]) -> None:
+    def tombstone(self, op: int, kind: str, payload: dict[str, Any]) -> None:
         """Gather the version of a fact or event that was erased: closed by its own operation.
 
         It still closes the version before it, unless that was erased too.

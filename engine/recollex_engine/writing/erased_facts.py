@@ -259,7 +259,7 @@ class ErasedFacts:
         """Return what is left of the next record, in order, without the names of an erased one."""
         if kind == "archive_edge" and HOLE not in payload:
             closes = self._closed_now("fact", payload["closes"], False)
-            return hole(payload) if closes is None else payload | {"closes": closes}
+            return tombstone(payload) if closes is None else payload | {"closes": closes}
         what = "fact" if kind in FACTS else "event" if kind in EVENTS else None
         if what is None:
             return self._changed(kind, payload)
@@ -271,7 +271,7 @@ class ErasedFacts:
             previous = self._before[what][previous]
         left: Payload
         if version in self._gone[what]:
-            left = hole(payload)
+            left = tombstone(payload)
             closes = self._closed_now(what, closes, HOLE not in payload)
         else:
             left = self._changed(kind, payload)
@@ -323,7 +323,7 @@ class ErasedFacts:
         else:
             return self._without_sources(kind, payload)
         if gone:
-            return hole(payload)
+            return tombstone(payload)
         return self._without_synonyms(payload) if kind == SURFACE else payload
 
     def _without_synonyms(self, phrase: Payload) -> Payload:
@@ -343,7 +343,7 @@ class ErasedFacts:
             if name in payload:
                 called = self._names.called(*payload[name])
                 if self._everything or called is None:
-                    return hole(payload)
+                    return tombstone(payload)
                 left = left | {name: [called, payload[name][1]]}
         return left
 
@@ -365,6 +365,6 @@ class ErasedFacts:
         return left
 
 
-def hole(payload: Payload) -> Payload:
+def tombstone(payload: Payload) -> Payload:
     """Return what is left of a record that is erased: who made it."""
     return {HOLE: True} | ({"by": payload["by"]} if "by" in payload else {})

@@ -44,7 +44,7 @@ from recollex_engine.domain.surfaces import EVENTS, FACTS
 from recollex_engine.log.reader import LogOperation
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
 from recollex_engine.writing.engine_notes import SUPERSEDED, names_one_of, supersedes
-from recollex_engine.writing.erased_facts import ErasedFacts, hole
+from recollex_engine.writing.erased_facts import ErasedFacts, tombstone
 from recollex_engine.writing.erased_names import SurvivingNames
 
 Payload = dict[str, Any]
@@ -303,17 +303,17 @@ class ErasurePlan:
         )
         if kind == "archive" and caused:
             self._opened.update(kept)
-            return hole(payload)
+            return tombstone(payload)
         if len(kept) == len(memories):
             return payload
-        return payload | {"memories": kept} if kept else hole(payload)
+        return payload | {"memories": kept} if kept else tombstone(payload)
 
     def _left_of_thought(self, kind: str, payload: Payload) -> Payload:
         """Return a thought or what says more of it, unless a memory that it was shown is erased."""
         if kind == THINK and not any(map(self._gone_memory, payload["shown"])):
             self._thoughts.add(payload["thought"])
         is_kept = payload["thought"] in self._thoughts and not self.erasing.everything
-        return payload if is_kept else hole(payload)
+        return payload if is_kept else tombstone(payload)
 
     def _sums(self, said: Payload) -> Payload:
         first = self._numbers.rows

@@ -160,14 +160,14 @@ def store_source(
                 raise InputError(f"{error}{after}") from error
         done.stored = versions_of(agent.stats()) - before
         if facts:
-            done.facts = _draw_facts(agent, list(talks))
+            done.facts = _extract_facts(agent, list(talks))
     done.left_out = source.reading.left_out
     done.untimed = source.reading.untimed
     done.columns = source.reading.columns
     return done
 
 
-def _draw_facts(agent: Agent, talks: list[str]) -> int:
+def _extract_facts(agent: Agent, talks: list[str]) -> int:
     """Draw facts from talks; return how many: of memories, and of the graph."""
     before = agent.stats().facts
     drawn = 0

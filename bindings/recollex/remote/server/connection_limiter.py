@@ -43,8 +43,8 @@ class ConnectionLimiter:
 
     At most `ServerLimits.connections` are open, and at most half as many as the process may open
     files: the agents need some. Of those that are not admitted an address (of IPv6, a network of
-    64 bits) has at most half. exhausted: is told the address of a connection that was dropped at a limit,
-    how many are open, and how many were dropped since it was last told.
+    64 bits) has at most half. exhausted: is told the address of a connection that was dropped at a
+    limit, how many are open, and how many were dropped since it was last told.
 
     Threads: the event loop's. Cost: a second's look takes some 0.2 us a connection.
     """

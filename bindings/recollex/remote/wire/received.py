@@ -23,7 +23,7 @@ from recollex_engine.facts.facts import Fact, FactList
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.confidence import Signs
 from recollex_engine.recall.beside import Beside
-from recollex_engine.recall.memory import Memory, looked_at
+from recollex_engine.recall.memory import Memory, lazy_memories
 from recollex_engine.recall.memory_columns import ColumnValues, MemoryColumns
 from recollex_engine.recall.recall import Recall
 from recollex_engine.trace import Trace
@@ -118,7 +118,7 @@ class ReceivedRecall(Recall):
     def _memories(self) -> list[Memory]:
         """The memories. Those that a client sent are all read at once, since they may be wrong."""
         try:
-            found = looked_at(self._held)
+            found = lazy_memories(self._held)
             if type(self._values.get("trace")) is not Undecoded:
                 for memory in found:
                     memory.to_dict()
