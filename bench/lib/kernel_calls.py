@@ -159,6 +159,7 @@ def record(rows: int = ROWS) -> dict[str, Call]:
                     graph.rows_of_slots()  # as if several threads had inserted at once
                 late_interaction(agent, made_up.questions(rows, 1)[0])
                 talk_and_facts(agent)
+                VIEWS.append(agent.engine.view())
                 reopened(Path(folder) / "store", embedder, made_up.questions(rows, 1)[0])
     return found
 
@@ -217,7 +218,9 @@ def talk_and_facts(agent: recollex.Agent) -> None:
 def reopened(folder: Path, embedder: Any, question: made_up.Question) -> None:
     """Open the store once more, which looks through its columns."""
     with recollex.open(folder, embedder=embedder, read_only=True) as store:
-        store.agent("micro").recall(**question.fields())
+        agent = store.agent("micro")
+        agent.recall(**question.fields())
+        VIEWS.append(agent.engine.view())
 
 
 def late_interaction(agent: recollex.Agent, question: made_up.Question) -> None:
@@ -258,7 +261,9 @@ def work(agent: recollex.Agent, questions: list[made_up.Question]) -> None:
                 assert memory.id and memory.tags is not None and memory.ranks is not None
         words = fields["query"].split()
         dated = f"{fields['query']} in March 2024"
-        agent.recall(f'"{words[0]}" {fields["query"]}', **rest(fields))
+        said = " ".join(agent.list(limit=1)[0].text.split()[:3])
+        for quote in (f'"{said}"', f'"{words[0]}" {fields["query"]}'):
+            agent.recall(quote, **rest(fields))
         for preset in (presets.default, presets.tempr, presets.memora):
             agent.recall(dated, **rest(fields), preset=preset)
 
