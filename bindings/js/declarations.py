@@ -299,7 +299,8 @@ def ts(kind: Any, sent: bool) -> str:
         return PLAIN[kind]
     if kind is datetime:
         return "Time" if sent else "Moment"
-    origin, given = get_origin(kind), get_args(kind)
+    origin = get_origin(kind)
+    given = get_args(kind)
     if origin in (Union, types.UnionType):
         found = [ts(each, sent) for each in given if each is not types.EllipsisType]
         if sent and "Time" in found:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.domain.records import Extract
+from recollex_engine.domain.records import ExtractRecord
 from recollex_engine.domain.schema import ENDS, EXTRACT, NONE
 from recollex_engine.log.reader import LogOperation
 from recollex_engine.state.columns import Columns
@@ -52,7 +52,7 @@ class Extracted:
 
 
 def _read(operation: LogOperation, payload: dict[str, Any]) -> Extracted:
-    said = cast(Extract, payload)
+    said = cast(ExtractRecord, payload)
     return Extracted(
         operation.op,
         operation.recorded_at,

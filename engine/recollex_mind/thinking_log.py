@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.domain.records import Form, Think
+from recollex_engine.domain.records import FormRecord, ThinkRecord
 from recollex_engine.domain.schema import FORM, HOLE, THINK
 from recollex_engine.log.reader import LogFollower, LogOperation
 from recollex_engine.log.seeking import position_before_op
@@ -59,10 +59,10 @@ class ThoughtJob:
 
 def _read(operation: LogOperation, payload: dict[str, Any]) -> Thinking | Formed:
     if operation.kind == THINK:
-        thought = cast(Think, payload)
+        thought = cast(ThinkRecord, payload)
         shown = tuple(thought["shown"])
         return Thinking(operation.op, operation.recorded_at, thought["thought"], shown)
-    said = cast(Form, payload)
+    said = cast(FormRecord, payload)
     return Formed(
         operation.op,
         operation.recorded_at,

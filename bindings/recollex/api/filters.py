@@ -5,7 +5,7 @@ from typing import Any, TypedDict, Unpack
 
 from recollex.api.argument_groups import ArgumentGroup
 from recollex.api.arguments import as_dict, as_list, as_names, one_or_more
-from recollex.api.conditions import CONDITIONS, Kind
+from recollex.api.conditions import CONDITIONS, ConditionKind
 from recollex_engine.clock import Moment, to_micros
 from recollex_engine.domain.filter import EVERYTHING
 from recollex_engine.domain.filter import Filter as Wanted
@@ -75,7 +75,7 @@ class Filter:
         FILTERS.refuse_unknown("Filter", conditions)
         if "filter" in conditions:
             raise InputError("a Filter is made of conditions, not of a filter")
-        self.given = dict(conditions)
+        self.given: dict[str, Any] = dict(conditions)
         """The arguments that it was made of."""
         self.wanted: Wanted = _read(self.given)
         """What the engine understands."""
@@ -147,7 +147,7 @@ def _several(value: Any, name: str) -> tuple[str, ...]:
     return one_or_more(value, name)
 
 
-_READERS: Mapping[Kind, Callable[[Any, str], Any]] = {
+_READERS: Mapping[ConditionKind, Callable[[Any, str], Any]] = {
     "names": as_names,
     "one_of": _several,
     "network": lambda value, name: tuple(map(network_number, _several(value, name))),

@@ -30,29 +30,29 @@ from recollex_engine.text.entity_types import EntityType
 Fate = Literal["goes", "stays", "shared"]
 
 
-class Said(NamedTuple):
+class RecordedField(NamedTuple):
     """What is said of a field of a record: what an erasure does with it, and a line of help."""
 
     fate: Fate
     help: str
 
 
-def goes(help: str) -> Said:
+def goes(help: str) -> RecordedField:
     """Return what is said of a field with content."""
-    return Said("goes", help)
+    return RecordedField("goes", help)
 
 
-def stays(help: str) -> Said:
+def stays(help: str) -> RecordedField:
     """Return what is said of a field without content."""
-    return Said("stays", help)
+    return RecordedField("stays", help)
 
 
-def shared(help: str) -> Said:
+def shared(help: str) -> RecordedField:
     """Return what is said of words and names that others may use too."""
-    return Said("shared", help)
+    return RecordedField("shared", help)
 
 
-Entity = tuple[str, int]
+EntityName = tuple[str, int]
 """The name by which a record calls an entity, and its number."""
 Names = list[tuple[str, str, int]]
 """Name, its folded form, and the entity. An entity whose number is new begins here."""
@@ -67,7 +67,7 @@ class Batch(TypedDict):
     sha256: str | None
 
 
-class Record(TypedDict, total=False):
+class AnyRecord(TypedDict, total=False):
     """What any record may have."""
 
     hole: Annotated[
@@ -77,20 +77,20 @@ class Record(TypedDict, total=False):
     by: Annotated[str, stays("who made the record")]
 
 
-class Noted(Record, total=False):
+class NotedRecord(AnyRecord, total=False):
     """A record that somebody made for a reason."""
 
     why: Annotated[str, goes("the reason, as the caller gave it")]
 
 
-class Naming(Noted, total=False):
+class NamingRecord(NotedRecord, total=False):
     """A record that names entities."""
 
     names: Annotated[Names, shared("names that are new in the agent")]
     typed: Annotated[Typed, goes("types of entities that are told first")]
 
 
-class Version(Naming, total=False):
+class Version(NamingRecord, total=False):
     """A version of a fact or of an event."""
 
     id: Required[Annotated[str, goes("the caller's, or one of its content")]]
@@ -99,7 +99,7 @@ class Version(Naming, total=False):
     closes: Annotated[int, stays("the version that it takes the place of")]
 
 
-class Create(Record):
+class Create(AnyRecord):
     """The first record: the settings of the agent."""
 
     model: Annotated[str, stays("fingerprint of the embedding model")]
@@ -113,13 +113,13 @@ class Create(Record):
     entity_rule: Annotated[str, stays("when two names are one entity")]
 
 
-class Vocabulary(Record):
+class VocabularyRecord(AnyRecord):
     """The pieces of later records are numbers in this vocabulary."""
 
     name: Annotated[str, stays("of the vocabulary")]
 
 
-class Retain(Naming, total=False):
+class RetainRecord(NamingRecord, total=False):
     """A memory: the next number. `correct` is the same, of a new version by a correction."""
 
     id: Required[Annotated[str, goes("the caller's, or a UUID")]]
@@ -139,7 +139,7 @@ class Retain(Naming, total=False):
     ]
     pieces: Annotated[list[str], goes("of each passage: token ids, uint16 in base64")]
     entities: Annotated[list[int], goes("that it names")]
-    called: Annotated[list[Entity], goes("given names of entities that have another name")]
+    called: Annotated[list[EntityName], goes("given names of entities that have another name")]
     words: Annotated[list[str], shared("new words: the next numbers")]
     terms: Required[
         Annotated[list[list[int]], goes("of each passage: numbers of its words, -1 a stop word")]
@@ -154,13 +154,13 @@ class Retain(Naming, total=False):
     vectors: Annotated[Batch, stays("in the first of a transaction: its rows, and their checksum")]
 
 
-class Close(Noted):
+class Close(NotedRecord):
     """Memories leave the present."""
 
     memories: Annotated[list[int], goes("those that are closed")]
 
 
-class Extract(Noted, total=False):
+class ExtractRecord(NotedRecord, total=False):
     """Facts were drawn from memories, or could not be."""
 
     turns: Required[Annotated[list[int], stays("the memories")]]
@@ -171,7 +171,7 @@ class Extract(Noted, total=False):
     left_out: Annotated[dict[str, int], stays("reason -> how many were not kept")]
 
 
-class Think(Noted):
+class ThinkRecord(NotedRecord):
     """A question was answered; opinions are to be formed of the answer."""
 
     thought: Annotated[str, goes("its id")]
@@ -183,7 +183,7 @@ class Think(Noted):
     model: NotRequired[Annotated[str, goes("name of the model")]]
 
 
-class Form(Noted):
+class FormRecord(NotedRecord):
     """The opinions of a thought were formed, or could not be."""
 
     thought: Annotated[str, goes("id of the thought")]
@@ -193,27 +193,27 @@ class Form(Noted):
     failed: NotRequired[Annotated[str, goes("why the model gave none")]]
 
 
-class UpsertEntity(Naming):
+class UpsertEntityRecord(NamingRecord):
     """What is said of an entity."""
 
-    entity: Annotated[Entity, goes("the entity")]
+    entity: Annotated[EntityName, goes("the entity")]
     aliases: NotRequired[Annotated[list[str], goes("other names of it")]]
     types: NotRequired[Annotated[list[str], goes("what it is, in words of the caller's")]]
 
 
-class MergeEntity(Naming):
+class MergeEntityRecord(NamingRecord):
     """Two entities are one."""
 
-    source: Annotated[Entity, goes("the entity that becomes the other")]
-    target: Annotated[Entity, goes("the other")]
+    source: Annotated[EntityName, goes("the entity that becomes the other")]
+    target: Annotated[EntityName, goes("the other")]
 
 
-SplitEntity = TypedDict(
-    "SplitEntity",
+SplitEntityRecord = TypedDict(
+    "SplitEntityRecord",
     {
-        "source": Annotated[Entity, goes("the entity that is one of its own again")],
+        "source": Annotated[EntityName, goes("the entity that is one of its own again")],
         "from": NotRequired[
-            Annotated[Entity, goes("the entity whose name becomes one of its own")]
+            Annotated[EntityName, goes("the entity whose name becomes one of its own")]
         ],
         "names": NotRequired[Annotated[Names, shared("names that are new in the agent")]],
         "typed": NotRequired[Annotated[Typed, goes("types that new names show")]],
@@ -222,7 +222,7 @@ SplitEntity = TypedDict(
         "why": NotRequired[Annotated[str, goes("the reason, as the caller gave it")]],
     },
 )
-SplitEntity.__doc__ = "An entity that was merged, or a name, is an entity of its own."
+SplitEntityRecord.__doc__ = "An entity that was merged, or a name, is an entity of its own."
 
 
 class Phrase(TypedDict):
@@ -235,10 +235,10 @@ class Phrase(TypedDict):
     synonyms: NotRequired[list[tuple[int, float]]]
 
 
-class Fact(Version):
+class FactRecord(Version):
     """A version of a fact: the next number. `retro_correct` corrects an earlier one."""
 
-    subject: Annotated[Entity, goes("the entity")]
+    subject: Annotated[EntityName, goes("the entity")]
     predicate: Annotated[str, goes("the relation")]
     object: Annotated[
         dict[str, Any],
@@ -254,14 +254,14 @@ class Fact(Version):
     phrases: NotRequired[Annotated[list[Phrase], goes("surfaces of entities that it names first")]]
 
 
-class ArchiveEdge(Noted):
+class ArchiveEdgeRecord(NotedRecord):
     """A fact is closed."""
 
     id: Annotated[str, goes("of the fact")]
     closes: Annotated[int, goes("its open version")]
 
 
-class Event(Version):
+class EventRecord(Version):
     """A version of an event (`upsert_event`) or an episode (`upsert_episode`): the next number."""
 
     summary: Annotated[str, goes("what happened; the title of an episode")]
@@ -273,7 +273,7 @@ class Event(Version):
     ]
 
 
-class Link(Naming):
+class LinkRecord(NamingRecord):
     """An edge from an event to something else."""
 
     source: Annotated[str, goes("id of the event")]
@@ -282,7 +282,7 @@ class Link(Naming):
     qualifier: NotRequired[Annotated[str, goes("such as the role of a participant")]]
 
 
-class Surface(Record):
+class Surface(AnyRecord):
     """The words and the vector of a version, or of an entity, that had none."""
 
     of: Annotated[str, goes("fact, event or entity")]
@@ -295,7 +295,7 @@ class Surface(Record):
     ]
 
 
-class Erase(Record):
+class Erase(AnyRecord):
     """Earlier records were erased; what is left of them are stubs."""
 
     why: NotRequired[Annotated[str, stays("the reason, as the caller gave it")]]
@@ -313,7 +313,7 @@ class Erase(Record):
     ids: NotRequired[Annotated[dict[str, Any], stays("keyed hashes of the erased ids")]]
 
 
-class Restore(Record):
+class Restore(AnyRecord):
     """Lost vectors were made again."""
 
     first: Annotated[int, stays("row")]
@@ -321,7 +321,7 @@ class Restore(Record):
     sha256: Annotated[str | None, stays("of their bytes")]
 
 
-class Reembed(Noted):
+class Reembed(NotedRecord):
     """The agent was moved to another model."""
 
     settings: Annotated[Create, stays("from now on")]
@@ -330,7 +330,7 @@ class Reembed(Noted):
     ]
 
 
-class Rules(Noted):
+class Rules(NotedRecord):
     """What is forgotten by age and number from now on."""
 
     rules: Annotated[list[dict[str, Any]], stays("network, age in microseconds, count, erase")]
@@ -338,24 +338,24 @@ class Rules(Noted):
 
 RECORDS: Mapping[str, Any] = {
     "create": Create,
-    "vocabulary": Vocabulary,
-    "retain": Retain,
-    "correct": Retain,
+    "vocabulary": VocabularyRecord,
+    "retain": RetainRecord,
+    "correct": RetainRecord,
     "forget": Close,
     "replace": Close,
     "archive": Close,
-    "extract": Extract,
-    "think": Think,
-    "form": Form,
-    "upsert_entity": UpsertEntity,
-    "merge_entity": MergeEntity,
-    "split_entity": SplitEntity,
-    "upsert_edge": Fact,
-    "retro_correct": Fact,
-    "archive_edge": ArchiveEdge,
-    "upsert_event": Event,
-    "upsert_episode": Event,
-    "link": Link,
+    "extract": ExtractRecord,
+    "think": ThinkRecord,
+    "form": FormRecord,
+    "upsert_entity": UpsertEntityRecord,
+    "merge_entity": MergeEntityRecord,
+    "split_entity": SplitEntityRecord,
+    "upsert_edge": FactRecord,
+    "retro_correct": FactRecord,
+    "archive_edge": ArchiveEdgeRecord,
+    "upsert_event": EventRecord,
+    "upsert_episode": EventRecord,
+    "link": LinkRecord,
     "surface": Surface,
     "erase": Erase,
     "restore": Restore,
@@ -365,13 +365,13 @@ RECORDS: Mapping[str, Any] = {
 """Kind -> the class of its payload."""
 
 
-def _fields(record: Any) -> dict[str, Said]:
+def _fields(record: Any) -> dict[str, RecordedField]:
     """Return the fields of a kind of record, with those that are kept as labels."""
-    found: dict[str, Said] = {}
+    found: dict[str, RecordedField] = {}
     for name, kind in get_type_hints(record, include_extras=True).items():
-        (said,) = (each for each in _arguments(kind) if isinstance(each, Said))
+        (said,) = (each for each in _arguments(kind) if isinstance(each, RecordedField))
         found[name] = said
-    if record is Retain:
+    if record is RetainRecord:
         found |= {field.key: goes(field.help) for field in LABELS}
     return found
 
@@ -381,7 +381,7 @@ def _arguments(kind: Any) -> list[Any]:
     return [each for one in get_args(kind) for each in (one, *_arguments(one))]
 
 
-FIELDS: Mapping[str, Mapping[str, Said]] = {
+FIELDS: Mapping[str, Mapping[str, RecordedField]] = {
     kind: _fields(record) for kind, record in RECORDS.items()
 }
 """Kind -> its fields, and what is said of each."""

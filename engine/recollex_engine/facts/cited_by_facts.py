@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from recollex_engine.domain.intervals import Span
 from recollex_engine.facts.fact_view import FactView
-from recollex_engine.facts.surface_arms import Asked, SurfaceArms
+from recollex_engine.facts.surface_arms import SurfaceArms, SurfaceQuestion
 from recollex_engine.ranking.arms import Mask, places_of_runs
 from recollex_engine.ranking.fusion import Cited
 from recollex_engine.state.view import View
@@ -25,7 +25,9 @@ _newest: WeakKeyDictionary[View, FactView] = WeakKeyDictionary()
 """View -> its facts, whose surfaces are masked once (see `surface_arms`)."""
 
 
-def cited_by_facts(view: View, world: int | None, trust: int, asked: Asked) -> Cited | None:
+def cited_by_facts(
+    view: View, world: int | None, trust: int, asked: SurfaceQuestion
+) -> Cited | None:
     """Return the memories that the best `FACTS` facts cite, best first, each once; None for none.
 
     The facts share words with the question and, if it names a time, held at some moment of it. They

@@ -71,7 +71,7 @@ _shown = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
-class Asked:
+class SurfaceQuestion:
     """A question to the surfaces.
 
     analyzer: of the agent's language. text: the question. vector: float32[dimension], None to
@@ -124,7 +124,7 @@ class SurfaceArms:
     def __init__(
         self,
         view: FactView,
-        asked: Asked,
+        asked: SurfaceQuestion,
         kind: str,
         only: npt.NDArray[np.int64] | None = None,
     ) -> None:

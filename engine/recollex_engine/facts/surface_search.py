@@ -31,7 +31,7 @@ from recollex_engine.domain.intervals import OPEN_START, Span
 from recollex_engine.domain.literals import ENTITY
 from recollex_engine.facts.events import PARTICIPANT, edges_from, event_visible_at
 from recollex_engine.facts.fact_view import FactView
-from recollex_engine.facts.surface_arms import Asked, SurfaceArms
+from recollex_engine.facts.surface_arms import SurfaceArms, SurfaceQuestion
 from recollex_engine.ranking.arms import ANY_COSINE, ArmList
 from recollex_engine.ranking.small_stores import CERTAIN, SIMILARITY, certainty, smallness
 from recollex_kernels.vectors.nearest import best_of_rows
@@ -61,7 +61,7 @@ class Found:
 
 def search_surfaces(
     view: FactView,
-    asked: Asked,
+    asked: SurfaceQuestion,
     kinds: Sequence[str],
     limit: int,
     only: Sequence[tuple[str, npt.NDArray[np.int64]]] = (),

@@ -10,7 +10,7 @@ from recollex_engine.domain.question import MEMORIES, Question
 from recollex_engine.facts.cited_memories import resting_on
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.hits import read_hits
-from recollex_engine.facts.surface_arms import WEIGHTS, Asked
+from recollex_engine.facts.surface_arms import WEIGHTS, SurfaceQuestion
 from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.arms import ANY_COSINE, ArmList
@@ -35,13 +35,13 @@ def asked_by(
     *,
     budget: int = 100,
     exact: bool = False,
-) -> Asked:
+) -> SurfaceQuestion:
     """Return a question to the facts, events and episodes, with the choices of a preset.
 
     vector: of the question, None to compare words alone. span: the time that it names.
     """
     fusion = preset.fusion
-    return Asked(
+    return SurfaceQuestion(
         analyzer,
         text,
         vector if "semantic" in preset.arms else None,
@@ -61,7 +61,7 @@ def with_others(
     view: View,
     question: Question,
     preset: Preset,
-    asked: Asked,
+    asked: SurfaceQuestion,
     fused: Fused,
     lists: dict[str, ArmList],
     most: float,

@@ -21,7 +21,12 @@ from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.domain.stored_json import read_stored
 from recollex_engine.domain.trust import LEVELS
 from recollex_engine.ranking.ranking import Ranking
-from recollex_engine.recall.memory_columns import COLUMNS, MemoryColumn, MemoryColumns, Reading
+from recollex_engine.recall.memory_columns import (
+    COLUMNS,
+    ColumnReading,
+    MemoryColumn,
+    MemoryColumns,
+)
 from recollex_engine.recall.predecessor import Predecessor
 from recollex_engine.state.closure import Closure
 from recollex_engine.state.view import View
@@ -35,53 +40,55 @@ class Form(NamedTuple):
     """
 
     name: str
-    read: Callable[[Reading, int, Any], Any]
+    read: Callable[[ColumnReading, int, Any], Any]
     names: tuple[str | None, ...] = ()
 
 
-def _plain(held: Reading, place: int, value: Any) -> Any:
+def _plain(held: ColumnReading, place: int, value: Any) -> Any:
     return value
 
 
-def _tuple(held: Reading, place: int, value: Any) -> tuple[Any, ...]:
+def _tuple(held: ColumnReading, place: int, value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def _moment(held: Reading, place: int, value: int | None) -> datetime | None:
+def _moment(held: ColumnReading, place: int, value: int | None) -> datetime | None:
     return None if value is None else from_micros(value)
 
 
-def _moments(held: Reading, place: int, value: Sequence[int]) -> tuple[datetime, ...]:
+def _moments(held: ColumnReading, place: int, value: Sequence[int]) -> tuple[datetime, ...]:
     return tuple(map(from_micros, value))
 
 
-def _event(held: Reading, place: int, value: int) -> tuple[datetime, datetime]:
+def _event(held: ColumnReading, place: int, value: int) -> tuple[datetime, datetime]:
     return from_micros(value), from_micros(held.number(END, place))
 
 
-def _json(held: Reading, place: int, value: str) -> Any:
+def _json(held: ColumnReading, place: int, value: str) -> Any:
     return read_stored(value, "metadata") if value else {}
 
 
-def _passage(held: Reading, place: int, value: str | None) -> str:
+def _passage(held: ColumnReading, place: int, value: str | None) -> str:
     return held.text[place] if value is None else value
 
 
-def _spans(held: Reading, place: int, value: Sequence[int] | None) -> tuple[tuple[int, int], ...]:
+def _spans(
+    held: ColumnReading, place: int, value: Sequence[int] | None
+) -> tuple[tuple[int, int], ...]:
     if value is None:
         return ((0, len(held.text[place])),)
     return tuple(zip(value[::2], value[1::2], strict=True))
 
 
-def _ranks(held: Reading, place: int, value: Any) -> dict[str, int]:
+def _ranks(held: ColumnReading, place: int, value: Any) -> dict[str, int]:
     return {arm: rank for arm, ranks in held.ranks.items() if (rank := ranks[place])}
 
 
-def _closure(held: Reading, place: int, value: Any) -> Closure | None:
+def _closure(held: ColumnReading, place: int, value: Any) -> Closure | None:
     return Closure.of(value)
 
 
-def _predecessor(held: Reading, place: int, value: Any) -> Predecessor | None:
+def _predecessor(held: ColumnReading, place: int, value: Any) -> Predecessor | None:
     return Predecessor.of(held.id[place], value)
 
 
@@ -127,7 +134,7 @@ class Unread:
     """Reads a field of a memory from the columns when it is first accessed."""
 
     __slots__ = ("_columns", "_place")
-    _columns: Reading
+    _columns: ColumnReading
     _place: int
 
     if not TYPE_CHECKING:  # a type checker sees only the fields
@@ -243,7 +250,7 @@ FIELDS: Mapping[str, Told] = {
 """The table: the name of each field of `Memory`, and what is said of it."""
 
 
-def _reader(name: str, told: Told) -> Callable[[Reading, int], Any]:
+def _reader(name: str, told: Told) -> Callable[[ColumnReading, int], Any]:
     """Return the function that reads a field of the memory at a place of columns."""
     row = told.row
     read = told.form.read
@@ -314,7 +321,7 @@ def prompt_of(memories: Iterable[Memory]) -> str:
     )
 
 
-def lazy_memories(columns: Reading) -> list[Memory]:
+def lazy_memories(columns: ColumnReading) -> list[Memory]:
     """Return memories with their ids and texts; other fields are read when they are first accessed.
 
     They keep the view alive until then. Cost: 1 us each. The first access to another field costs

@@ -36,7 +36,7 @@ of `COLUMNS`, each a list of one value for each memory. Numbers are little-endia
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class ColumnRow:
     """A column of one value for each memory.
 
     many: makes the column. one: the value of one memory, by its number in a view, outside a recall;
@@ -50,7 +50,7 @@ class Column:
     bit: int = 0
 
 
-def number(name: str, *, bit: int = 0, none: int | None = None) -> Column:
+def number(name: str, *, bit: int = 0, none: int | None = None) -> ColumnRow:
     """Return the column of numbers of a column of memories; ``none`` is the one for no value."""
 
     def many(of: "MemoryColumns") -> list[Any]:
@@ -61,10 +61,10 @@ def number(name: str, *, bit: int = 0, none: int | None = None) -> Column:
         found = view.items[name][memory]
         return None if found == none else found
 
-    return Column(many=many, one=one, absent=0 if none is None else None, bit=bit)
+    return ColumnRow(many=many, one=one, absent=0 if none is None else None, bit=bit)
 
 
-def label(name: str, *, bit: int = 0) -> Column:
+def label(name: str, *, bit: int = 0) -> ColumnRow:
     """Return the column of texts of a column of labels; None for no label."""
 
     def many(of: "MemoryColumns") -> list[str | None]:
@@ -77,10 +77,10 @@ def label(name: str, *, bit: int = 0) -> Column:
         found = view.items[name][memory]
         return None if found == NONE else view.columns.label(found)
 
-    return Column(many=many, one=one, bit=bit)
+    return ColumnRow(many=many, one=one, bit=bit)
 
 
-def _listed(flat: str, name: str, bit: int, read: Callable[[View, list[int]], Any]) -> Column:
+def _listed(flat: str, name: str, bit: int, read: Callable[[View, list[int]], Any]) -> ColumnRow:
     """Return the column of what ``read`` makes of lists of numbers; () for an empty list."""
 
     def many(of: "MemoryColumns") -> list[Any]:
@@ -95,7 +95,7 @@ def _listed(flat: str, name: str, bit: int, read: Callable[[View, list[int]], An
         found = values(view, flat, name, memory)
         return read(view, found.tolist()) if len(found) else ()
 
-    return Column(many=many, one=one, absent=(), bit=bit)
+    return ColumnRow(many=many, one=one, absent=(), bit=bit)
 
 
 def values(view: View, flat: str, name: str, memory: int) -> memoryview:
@@ -210,22 +210,22 @@ _LABEL_BITS = {
     "speaker": gathering.SPEAKER,
     "source": gathering.TRUST,
 }
-COLUMNS: Mapping[str, Column] = {
-    "passage": Column(many=_passage, one=_one_passage, bit=gathering.SEVERAL),
-    "passages": Column(many=_passages, bit=gathering.SEVERAL),
+COLUMNS: Mapping[str, ColumnRow] = {
+    "passage": ColumnRow(many=_passage, one=_one_passage, bit=gathering.SEVERAL),
+    "passages": ColumnRow(many=_passages, bit=gathering.SEVERAL),
     **{field.name: label(field.key, bit=_LABEL_BITS.get(field.key, 0)) for field in LABELS},
     "role": number("role"),
     "trust": number("trust", bit=gathering.TRUST),
     "entities": _listed("mention_entity", "mention", gathering.MENTIONS, View.entity_names),
     "tags": _listed("label", "label", gathering.LABELS, _tag_names),
-    "metadata": Column(many=_metadata, one=_one_metadata, absent="", bit=gathering.METADATA),
+    "metadata": ColumnRow(many=_metadata, one=_one_metadata, absent="", bit=gathering.METADATA),
     "valid_until": number("valid_end", bit=gathering.VALID_END, none=OPEN_END),
-    "closed": Column(many=_closed, one=_one_closed, bit=gathering.CLOSED),
-    "replaces": Column(many=_replaces, one=replaced_by, bit=gathering.PREVIOUS),
-    "scores": Column(many=_scores, absent={}),
-    "parts": Column(many=_parts, absent={}),
-    "collapsed": Column(many=_collapsed, absent=()),
-    "repeated_at": Column(many=_repeated_at, absent=()),
+    "closed": ColumnRow(many=_closed, one=_one_closed, bit=gathering.CLOSED),
+    "replaces": ColumnRow(many=_replaces, one=replaced_by, bit=gathering.PREVIOUS),
+    "scores": ColumnRow(many=_scores, absent={}),
+    "parts": ColumnRow(many=_parts, absent={}),
+    "collapsed": ColumnRow(many=_collapsed, absent=()),
+    "repeated_at": ColumnRow(many=_repeated_at, absent=()),
 }
 """Column -> how it is made. The columns of `ALWAYS` and the ranks are made by `MemoryColumns`.
 
@@ -235,7 +235,7 @@ all of it. role, trust: numbers. metadata: JSON. valid_until: microseconds. clos
 """
 
 
-class Reading:
+class ColumnReading:
     """Columns of memories that are read when they are first accessed, and kept.
 
     They are those of `COLUMNS`, and ``id``, ``text``, ``score``, ``numbers`` (the rows that
@@ -263,7 +263,7 @@ class Reading:
         return found
 
 
-class MemoryColumns(Reading):
+class MemoryColumns(ColumnReading):
     """The fields of memories of ``view`` by their ordinals: each column is made at first access.
 
     ranking: of those memories, in this order; None outside a recall. explain: whether to include
@@ -437,7 +437,7 @@ class MemoryColumns(Reading):
         return list(zip(firsts, ends, strict=True))
 
 
-class MemoryColumn(Reading):
+class MemoryColumn(ColumnReading):
     """The fields of one memory of ``view``, outside a recall: each column has one value.
 
     It costs less than `MemoryColumns`, which calls a kernel. `memory` reads other columns with the

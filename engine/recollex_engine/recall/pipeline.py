@@ -13,7 +13,7 @@ from recollex_engine.domain.prompt_lines import LineCosts
 from recollex_engine.domain.question import MEMORIES, UNBOUNDED, Question
 from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_view import FactView
-from recollex_engine.facts.surface_arms import Asked
+from recollex_engine.facts.surface_arms import SurfaceQuestion
 from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.models.description import Thresholds
 from recollex_engine.models.embedder import QueryEmbedder
@@ -369,7 +369,7 @@ class _Pipeline:
             kept = candidates.taken(spread.order, candidates.scores[spread.order])
             return kept, spread.folded(kept.memories)
 
-    def asked(self, analyzer: Analyzer, query: npt.NDArray[np.float32] | None) -> Asked:
+    def asked(self, analyzer: Analyzer, query: npt.NDArray[np.float32] | None) -> SurfaceQuestion:
         """Return the question as facts, events and episodes are asked it."""
         named = self.words.time_range
         question = self.question

@@ -15,7 +15,7 @@ from recollex_engine.dates.time_range import TimeRange
 from recollex_engine.domain.question import MEMORIES, Question
 from recollex_engine.domain.schema import NONE
 from recollex_engine.facts.cited_by_facts import cited_by_facts
-from recollex_engine.facts.surface_arms import Asked
+from recollex_engine.facts.surface_arms import SurfaceQuestion
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import ArmList, KeywordResult, Mask
@@ -121,7 +121,7 @@ def _cited(
 ) -> Cited | None:
     """Return the allowed memories that facts cite, best first; None for none."""
     span = None if time_range is None else (time_range.start, time_range.end)
-    asked = Asked(
+    asked = SurfaceQuestion(
         analyzer,
         question.text,
         None,

@@ -133,7 +133,7 @@ class _Staged:
         kinds = labels[f"k:{kind}"]
         self.op.append((at, self.memories, self.rows, self.length, kinds, by, why))
 
-    def _retain(self, op: int, payload: records.Retain) -> None:
+    def _retain(self, op: int, payload: records.RetainRecord) -> None:
         columns = self.columns
         at = self.at
         memory = self.memories
@@ -262,7 +262,7 @@ class _Staged:
     def _part_names(self, names: list[tuple[str, str, int]], op: int) -> None:
         self.parted += [(self.folded[folded], entity, op) for _, folded, entity in names]
 
-    def _passages(self, memory: int, payload: records.Retain) -> None:
+    def _passages(self, memory: int, payload: records.RetainRecord) -> None:
         at = self.at
         if words := payload.get("words"):
             self.words += words

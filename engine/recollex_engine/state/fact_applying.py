@@ -124,7 +124,7 @@ class StagedFacts:
             summary = labels[f"z:{PLACEHOLDER}"]
             self.event.append((key, NONE, op, 0, number, 0, 1, labels["q:"], summary))
 
-    def _upsert_entity(self, op: int, payload: records.UpsertEntity) -> None:
+    def _upsert_entity(self, op: int, payload: records.UpsertEntityRecord) -> None:
         labels = [self._label("n:", each) for each in payload.get("types", ())]
         labels += [self._label("a:", each) for each in payload.get("aliases", ())]
         self.node_label += labels
@@ -132,14 +132,14 @@ class StagedFacts:
         end = self.node_labels + len(self.node_label)
         self.node.append((entity, op, self._label("e:", name), end))
 
-    def _merge_entity(self, op: int, payload: records.MergeEntity) -> None:
+    def _merge_entity(self, op: int, payload: records.MergeEntityRecord) -> None:
         source = payload["source"][1]
         target = payload["target"][1]
         self.merge.append((source, target, op))
         self.linked += (source, target)
         self.identity_ops.append(op)
 
-    def _split_entity(self, op: int, payload: records.SplitEntity) -> None:
+    def _split_entity(self, op: int, payload: records.SplitEntityRecord) -> None:
         self.split.append((payload["source"][1], op))
         self.identity_ops.append(op)
 
@@ -203,7 +203,7 @@ class StagedFacts:
         """Give numbers to the ids of the facts so far."""
         self.keys += self.fact_ids.many([line[0] for line in self.fact[len(self.keys) :]])
 
-    def _archive_edge(self, op: int, payload: records.ArchiveEdge) -> None:
+    def _archive_edge(self, op: int, payload: records.ArchiveEdgeRecord) -> None:
         self._close_fact(payload["closes"], op)
 
     def _close_fact(self, version: int, op: int) -> None:
@@ -257,7 +257,7 @@ class StagedFacts:
     def _upsert_episode(self, op: int, payload: dict[str, Any]) -> None:
         self._upsert_event(op, payload, "episode")
 
-    def _link(self, op: int, payload: records.Link) -> None:
+    def _link(self, op: int, payload: records.LinkRecord) -> None:
         key = self.columns.dictionary["event_ids"].intern(payload["source"])
         edge = (payload["relation"], payload["target"], payload.get("qualifier"))
         self._edge(op, key, NONE, *edge)

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from numpy.typing import NDArray
 
-from recollex_engine.domain.records import Erase, Reembed, Restore, Retain
+from recollex_engine.domain.records import Erase, Reembed, Restore, RetainRecord
 from recollex_engine.domain.schema import ERASE, RETAINING
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
@@ -104,7 +104,7 @@ class VectorBatches:
         payload = operation.payload
         if payload is None:
             return
-        if operation.kind in RETAINING and (said := cast(Retain, payload).get("vectors")):
+        if operation.kind in RETAINING and (said := cast(RetainRecord, payload).get("vectors")):
             self.in_force.append(_batch(self.rows, self.rows + said["rows"], said["sha256"]))
             self.rows += said["rows"]
         elif operation.kind == "restore":

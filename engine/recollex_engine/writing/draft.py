@@ -19,7 +19,7 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.act import RETAIN, Act
 from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.random_ids import id_of
-from recollex_engine.domain.records import Retain
+from recollex_engine.domain.records import RetainRecord
 from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import (
     AMENDS,
@@ -151,9 +151,9 @@ class Draft:
         open_one = self.columns.newest(id, self.columns.memories, self.columns.op)
         return self.columns.newest_of(key), open_one
 
-    def _payload(self, id: str, prepared: Prepared) -> Retain:
+    def _payload(self, id: str, prepared: Prepared) -> RetainRecord:
         statement = prepared.statement
-        payload: Retain = {
+        payload: RetainRecord = {
             "id": id,
             "text": statement.text,
             "said": prepared.said_at,
@@ -195,7 +195,7 @@ class Draft:
             return self.operations
         return [(VOCABULARY, {"name": name}), *self.operations]
 
-    def _resolve_names(self, prepared: Prepared, payload: Retain) -> None:
+    def _resolve_names(self, prepared: Prepared, payload: RetainRecord) -> None:
         table = self.lexicon.names(self.columns)
         entities: list[int] = []
         named: list[tuple[str, str, int]] = []
@@ -322,7 +322,7 @@ class Draft:
         columns = self.columns
         return int(columns.mentions.head.item(entity)) if entity < columns.entities else NONE
 
-    def _number_words(self, prepared: Prepared, payload: Retain) -> None:
+    def _number_words(self, prepared: Prepared, payload: RetainRecord) -> None:
         number = self.lexicon.numbers.get
         new: list[str] = []
         found: dict[str | None, int] = {}  # of the words that the lexicon lacks: some come often
@@ -360,7 +360,7 @@ class Draft:
                 payload["tokens"] = prepared.tokens
 
     @property
-    def retained(self) -> list[Retain]:
+    def retained(self) -> list[RetainRecord]:
         """The payloads of the memories that are recorded."""
         return [payload for kind, payload in self.operations if kind in RETAINING]
 

@@ -24,7 +24,7 @@ from typing import Any, cast
 import numpy as np
 import orjson
 
-from recollex_engine.domain.records import STAYS, Retain
+from recollex_engine.domain.records import STAYS, RetainRecord
 from recollex_engine.domain.schema import (
     CALLED,
     CLOSING,
@@ -165,7 +165,7 @@ class ErasurePlan:
             return self.erasing.everything
         return not any(text in said for said in self._read.texts.get(document, ()))
 
-    def _read_memory(self, payload: Retain, numbers: ErasedNumbers) -> None:
+    def _read_memory(self, payload: RetainRecord, numbers: ErasedNumbers) -> None:
         if self._gone_memory(numbers.memories):
             count = payload[HOLE] if HOLE in payload else len(payload["terms"])
             self._read.rows.append((numbers.rows, numbers.rows + count))

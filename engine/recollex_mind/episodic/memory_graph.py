@@ -27,7 +27,7 @@ from recollex_engine.domain.gists import CHUNK, SYNONYMY
 from recollex_engine.domain.intervals import EVERY, OPEN_START, Box, Span
 from recollex_engine.domain.schema import EVIDENCE, NONE, metadata_label
 from recollex_engine.facts.fact_view import FactView
-from recollex_engine.facts.surface_arms import Asked
+from recollex_engine.facts.surface_arms import SurfaceQuestion
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.arms import Mask
 from recollex_engine.state.view import View
@@ -71,14 +71,14 @@ class MemoryGraph:
         counter = counting.counter(settings.counter)
         return costs_of(counter, counting.costs(counter.name))
 
-    def asked(self, query: str, vector: npt.NDArray[np.float32] | None = None) -> Asked:
+    def asked(self, query: str, vector: npt.NDArray[np.float32] | None = None) -> SurfaceQuestion:
         """Return a question to the surfaces; without a vector the words alone are searched."""
         settings = self.view.columns.settings
         agent = self.agent
         assert settings is not None  # a graph is of an agent that holds something
         analyzer = agent.context.analyzer(settings.language)
         thresholds = agent.embedder.thresholds
-        return Asked(analyzer, query, vector, thresholds, exact=self.exact)
+        return SurfaceQuestion(analyzer, query, vector, thresholds, exact=self.exact)
 
     def gists(self, window: Box = EVERY) -> Mask:
         """Return uint8[memories]: 1 for each gist that the cut shows, in a window.

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from recollex_engine.cores import usable_cores
 from recollex_engine.domain.intervals import EVERY, Box
 from recollex_engine.facts.facts import Fact, read_facts
-from recollex_engine.facts.surface_arms import Asked, SurfaceArms
+from recollex_engine.facts.surface_arms import SurfaceArms, SurfaceQuestion
 from recollex_engine.fork import ThreadPool
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arms import ANY_COSINE, ArmList, Mask
@@ -126,7 +126,9 @@ _First = tuple[SurfaceArms, int]
 _beside = ThreadPool(1, "recollex facts")
 
 
-def _first_search(graph: MemoryGraph, asked: Asked, window: Box, limit: int) -> _First | None:
+def _first_search(
+    graph: MemoryGraph, asked: SurfaceQuestion, window: Box, limit: int
+) -> _First | None:
     """Return the search of the facts of a cut; None if there are none."""
     view = graph.facts
     if not view.count or not view.columns.surfaces.rows:

@@ -93,7 +93,7 @@ def test_the_words_of_a_view_are_indexed_once_until_surfaces_are_added(alice, mo
     for drink in ("tea", "milk"):
         alice.facts.add("Ann", "likes", drink)
     view = alice.engine.facts()
-    asked = surface_arms.Asked(
+    asked = surface_arms.SurfaceQuestion(
         alice.engine.context.analyzer("english"), "Who likes tea?", None, PAPER_THRESHOLDS
     )
     found = [search_surfaces(view, asked, ("fact",), 5) for _ in range(2)]

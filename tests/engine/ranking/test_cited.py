@@ -17,7 +17,7 @@ from recollex_engine.clock import to_micros
 from recollex_engine.domain.fact_schema import SURFACE_KINDS
 from recollex_engine.facts import cited_by_facts as module
 from recollex_engine.facts.fact_view import FactView
-from recollex_engine.facts.surface_arms import Asked
+from recollex_engine.facts.surface_arms import SurfaceQuestion
 from recollex_engine.models.description import PAPER_THRESHOLDS
 from recollex_engine.ranking.cited import raise_cited
 from recollex_engine.ranking.fusion import Fused
@@ -104,7 +104,7 @@ def test_they_are_the_best_of_all_facts_that_held_then(tmp_path_factory, said, n
         if named is not None:
             ends = day(named[0]), day(sum(named))
             span = to_micros(ends[0], "start"), to_micros(ends[1], "end")
-        asked = Asked(Analyzer(), " ".join(words), None, PAPER_THRESHOLDS, span)
+        asked = SurfaceQuestion(Analyzer(), " ".join(words), None, PAPER_THRESHOLDS, span)
         found = module.cited_by_facts(agent.engine.view(), None, 0, asked)
         facts = agent.facts.view()
         expected = naive(facts, asked, most)
@@ -113,7 +113,7 @@ def test_they_are_the_best_of_all_facts_that_held_then(tmp_path_factory, said, n
         assert list(shares) == list(expected)
 
 
-def naive(facts: FactView, asked: Asked, most: int) -> dict[int, float]:
+def naive(facts: FactView, asked: SurfaceQuestion, most: int) -> dict[int, float]:
     """Return memory -> its share, from the words of each fact."""
     surfaces, terms = facts.columns.surfaces, facts.columns.dictionary["surface_terms"]
     said = {}

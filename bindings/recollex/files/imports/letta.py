@@ -156,7 +156,7 @@ def _sent(call: dict[str, Any]) -> str | None:
 def _unpacked(text: str, reading: FileReading) -> str | None:
     """Return what a user or a tool says of a message that Letta packed as JSON; None for nothing.
 
-    >>> _unpacked('{"type": "user_message", "message": "Hi!", "time": "..."}', Reading("d"))
+    >>> _unpacked('{"type": "user_message", "message": "Hi!", "time": "..."}', FileReading("d"))
     'Hi!'
     """
     try:

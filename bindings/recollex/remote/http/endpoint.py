@@ -78,7 +78,7 @@ class Endpoint:
     method: str | Method[..., Any]
     summary: str
     handler: Handler
-    answer: responses.Schema
+    answer: responses.JsonSchema
     parameters: Mapping[str, Schema] = field(default_factory=dict)
     query: Mapping[str, Schema] = field(default_factory=dict)
     body: Schema | None = None

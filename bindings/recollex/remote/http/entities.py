@@ -7,7 +7,7 @@ from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.remote.http.schema import OF_AGENT, flag, members, text
 from recollex_mind.entity_resolution import EntityMatch
 
-_TEXT: responses.Schema = {"type": "string"}
+_TEXT: responses.JsonSchema = {"type": "string"}
 MATCH = responses.record(
     "Two entities that were compared. same: whether they are one, null if undecided.",
     source=_TEXT,

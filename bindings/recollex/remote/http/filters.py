@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from recollex.api.conditions import CONDITIONS, Condition
+from recollex.api.conditions import CONDITIONS, FilterCondition
 from recollex.remote.http.schema import (
     LEAST_TRUST,
     NETWORK,
@@ -16,7 +16,7 @@ from recollex.remote.http.schema import (
 )
 
 
-def _schema(condition: Condition) -> Schema:
+def _schema(condition: FilterCondition) -> Schema:
     about = f"A memory meets it if {condition.about}."
     match condition.kind:
         case "names":

@@ -18,11 +18,11 @@ async def investigate(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("investigate", request.agent, asked, Investigation.to_dict)
 
 
-_TEXT: responses.Schema = {"type": "string"}
-_TEXT_OR_NULL: responses.Schema = {"type": ["string", "null"]}
-_TEXTS: responses.Schema = {"type": "array", "items": _TEXT}
-_OBJECT: responses.Schema = {"type": "object", "additionalProperties": True}
-_FACTS: responses.Schema = {"type": "array", "items": responses.reference("Fact")}
+_TEXT: responses.JsonSchema = {"type": "string"}
+_TEXT_OR_NULL: responses.JsonSchema = {"type": ["string", "null"]}
+_TEXTS: responses.JsonSchema = {"type": "array", "items": _TEXT}
+_OBJECT: responses.JsonSchema = {"type": "object", "additionalProperties": True}
+_FACTS: responses.JsonSchema = {"type": "array", "items": responses.reference("Fact")}
 _STEP = responses.record(
     "A call of a tool: its arguments, what it found, or why it failed.",
     tool=_TEXT,

@@ -13,34 +13,34 @@ from recollex_engine.recall.predecessor import Predecessor
 from recollex_engine.state.closure import Closure
 from recollex_mind.profile import NUMBERS
 
-Schema = Mapping[str, Any]
+JsonSchema = Mapping[str, Any]
 """JSON Schema, as the document has it."""
 
-_TEXT: Schema = {"type": "string"}
-_MOMENT: Schema = {"type": "string", "format": "date-time"}
-_NUMBER: Schema = {"type": "number"}
-_WHOLE: Schema = {"type": "integer"}
-_OBJECT: Schema = {"type": "object", "additionalProperties": True}
+_TEXT: JsonSchema = {"type": "string"}
+_MOMENT: JsonSchema = {"type": "string", "format": "date-time"}
+_NUMBER: JsonSchema = {"type": "number"}
+_WHOLE: JsonSchema = {"type": "integer"}
+_OBJECT: JsonSchema = {"type": "object", "additionalProperties": True}
 
 
-def _or_null(schema: Schema) -> Schema:
+def _or_null(schema: JsonSchema) -> JsonSchema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def _one_of(words: Iterable[str | None]) -> Schema:
+def _one_of(words: Iterable[str | None]) -> JsonSchema:
     return {"type": "string", "enum": [word for word in words if word]}
 
 
-def items(item: Schema) -> Schema:
+def items(item: JsonSchema) -> JsonSchema:
     """Return the schema of a list."""
     return {"type": "array", "items": item}
 
 
-def _by_name(item: Schema) -> Schema:
+def _by_name(item: JsonSchema) -> JsonSchema:
     return {"type": "object", "additionalProperties": item}
 
 
-def record(about: str = "", **properties: Schema) -> Schema:
+def record(about: str = "", **properties: JsonSchema) -> JsonSchema:
     """Return the schema of an object that has all of these members, and may have more."""
     found: dict[str, object] = {
         "type": "object",
@@ -50,7 +50,7 @@ def record(about: str = "", **properties: Schema) -> Schema:
     return found | ({"description": about} if about else {})
 
 
-def listing(name: str, item: Schema, about: str = "") -> Schema:
+def listing(name: str, item: JsonSchema, about: str = "") -> JsonSchema:
     """Return the schema of an object with one list."""
     return record(about, **{name: items(item)})
 
@@ -70,7 +70,7 @@ PREDECESSOR = record(
     recorded_at=_MOMENT,
     closed=CLOSURE,
 )
-_SCHEMAS: Mapping[object, Schema] = {
+_SCHEMAS: Mapping[object, JsonSchema] = {
     str: _TEXT,
     int: _WHOLE,
     float: _NUMBER,
@@ -81,7 +81,7 @@ _SCHEMAS: Mapping[object, Schema] = {
 }
 
 
-def _schema_of(kind: Any) -> Schema:
+def _schema_of(kind: Any) -> JsonSchema:
     """Return the schema of what `to_dict` makes of values of a type."""
     if kind in _SCHEMAS:
         return _SCHEMAS[kind]
@@ -98,7 +98,7 @@ def _schema_of(kind: Any) -> Schema:
     return _or_null(_schema_of(other))
 
 
-def _field(name: str, told: Told) -> Schema:
+def _field(name: str, told: Told) -> JsonSchema:
     """Return the schema of a field of a memory."""
     names = told.form.names
     one_of = {"type": "string", "enum": [each for each in names if each is not None]}
@@ -186,7 +186,7 @@ STATS = record(
     bytes_on_disk=_WHOLE,
     model=_or_null(_TEXT),
 )
-_UNIT: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+_UNIT: JsonSchema = {"type": "number", "minimum": 0, "maximum": 1}
 PERSONALITY = record(
     "The Big Five and how much they sway opinions, each in [0, 1].",
     **dict.fromkeys(NUMBERS, _UNIT),
@@ -206,7 +206,7 @@ HEAD = record(
     chain=_TEXT,
 )
 IDS = record(ids=items(_TEXT))
-ID_OR_IDS: Schema = {"anyOf": [record(id=_TEXT), IDS]}
+ID_OR_IDS: JsonSchema = {"anyOf": [record(id=_TEXT), IDS]}
 ACCESSES = record(
     "How often a memory was accessed, and when last.",
     returned=_WHOLE,
@@ -237,7 +237,7 @@ EXPIRY = record(
     erased=_WHOLE,
 )
 
-COMPONENTS: Mapping[str, Schema] = MappingProxyType(
+COMPONENTS: Mapping[str, JsonSchema] = MappingProxyType(
     {
         "Memory": MEMORY,
         "Recall": RECALL,
@@ -253,6 +253,6 @@ COMPONENTS: Mapping[str, Schema] = MappingProxyType(
 """Name -> schema of each object that the document describes once."""
 
 
-def reference(name: str) -> Schema:
+def reference(name: str) -> JsonSchema:
     """Return the schema that refers to one of `COMPONENTS`."""
     return {"$ref": f"#/components/schemas/{name}"}

@@ -33,10 +33,10 @@ async def think(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("think", request.agent, asked, Thought.to_dict)
 
 
-_MEMORIES: responses.Schema = {"type": "array", "items": responses.reference("Memory")}
-_TEXT: responses.Schema = {"type": "string"}
-_TEXT_OR_NULL: responses.Schema = {"type": ["string", "null"]}
-_MOMENT: responses.Schema = {"type": ["string", "null"], "format": "date-time"}
+_MEMORIES: responses.JsonSchema = {"type": "array", "items": responses.reference("Memory")}
+_TEXT: responses.JsonSchema = {"type": "string"}
+_TEXT_OR_NULL: responses.JsonSchema = {"type": ["string", "null"]}
+_MOMENT: responses.JsonSchema = {"type": ["string", "null"], "format": "date-time"}
 _CITATION = responses.record(
     "A label of the answer: the memory that it cites, its place, and the claim.",
     label=_TEXT,

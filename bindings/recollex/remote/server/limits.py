@@ -24,7 +24,7 @@ class ServerLimits:
     keys: remembered answers to keyed writes. drain: seconds that calls have to finish when the
     server stops.
 
-    >>> Limits(waiting=10).waiting
+    >>> ServerLimits(waiting=10).waiting
     10
     """
 

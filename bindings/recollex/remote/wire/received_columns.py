@@ -7,7 +7,7 @@ from typing import Any
 from recollex_engine.errors import ProtocolError
 from recollex_engine.fork import cached_property
 from recollex_engine.recall.memory import FIELDS
-from recollex_engine.recall.memory_columns import COLUMNS, ColumnValues, Reading
+from recollex_engine.recall.memory_columns import COLUMNS, ColumnReading, ColumnValues
 from recollex_engine.storage.dictionary import split_strings
 from recollex_kernels.memories.gathering import ROWS, TOKENS
 
@@ -20,7 +20,7 @@ _NAMED = {name: told for name, told in FIELDS.items() if told.form.names}
 """Fields whose values are sent as numbers of names."""
 
 
-class ReceivedColumns(Reading):
+class ReceivedColumns(ColumnReading):
     """The columns of ``count`` memories, each an attribute as `MemoryColumns` has it.
 
     columns: those that the server's `MemoryColumns` gave. Columns that this version does not
