@@ -1,11 +1,9 @@
 """The ASGI application: it authorizes a request, routes it, checks it, and answers it."""
 
 import asyncio
-import dataclasses
 import functools
 import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from datetime import datetime
 from typing import Any
 
 import orjson
@@ -14,7 +12,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
-from recollex.api.proxies import Method
 from recollex.pages import studio
 from recollex.remote.http import (
     access_counts,
@@ -35,10 +32,9 @@ from recollex.remote.http import (
 )
 from recollex.remote.http.api_page import PATHS, api_file
 from recollex.remote.http.cross_site import check_site
-from recollex.remote.http.endpoint import Endpoint
+from recollex.remote.http.endpoint import Backend, Endpoint
 from recollex.remote.http.near_paths import near_path
 from recollex.remote.http.problems import RequestError, problem
-from recollex.remote.server.access import Principal
 from recollex.remote.server.calls import MAX_KEY, Options
 from recollex.remote.server.connection_limiter import admit
 from recollex.remote.server.metrics import CONTENT_TYPE, Metrics
@@ -67,42 +63,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
 PRINCIPAL = "recollex.principal"
 GONE = "recollex.gone"
 """Keys of a request's scope: who sends it, and whether its client has disconnected."""
-
-
-class ServiceBackend:
-    """The service on behalf of one request; an `endpoint.Backend`."""
-
-    def __init__(self, service: Service, request: Request) -> None:
-        self._service = service
-        self._principal: Principal = request.scope[PRINCIPAL]
-        self._client = request.scope.get("client")
-        self._options = _options(request.headers)
-
-    async def call(
-        self,
-        method: str | Method[..., Any],
-        agent: str,
-        arguments: Mapping[str, Any],
-        convert: Callable[[Any], Any],
-        at: datetime | None = None,
-    ) -> Any:
-        """Return what ``convert`` makes of a method's result; see `Backend`."""
-        options = self._options
-        if at is not None:
-            options = dataclasses.replace(options, at=at)
-        return await self._service.call(
-            self._principal,
-            method,
-            agent or None,
-            arguments,
-            options,
-            client=self._client,
-            convert=convert,
-        )
-
-    def metrics_text(self) -> str:
-        """Return the server's metrics; see `Backend`."""
-        return self._service.metrics_text()
 
 
 class Application:
@@ -197,10 +157,15 @@ class Application:
         body = await self._body(request)
         query = request.scope["query_string"]
         checked = endpoint.check(request.path_params, query, _kind(request), body)
-        work = endpoint.handler(ServiceBackend(self._service, request), checked)
+        work = endpoint.handler(self._backend(request), checked)
         found = await self._while_there(work, request)
         content = found if isinstance(found, bytes) else orjson.dumps(found)
         return _answer(content, {"content-type": "application/json"})
+
+    def _backend(self, request: Request) -> Backend:
+        options = _options(request.headers)
+        principal = request.scope[PRINCIPAL]
+        return Backend(self._service, principal, request.scope.get("client"), options)
 
     async def _rpc(self, request: Request) -> Response:
         body = await self._body(request)

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import orjson
@@ -13,6 +13,9 @@ from recollex.api.proxies import Method
 from recollex.remote.http import responses
 from recollex.remote.http.problems import RequestError
 from recollex.remote.http.schema import Schema, members, read, read_words
+from recollex.remote.server.access import Principal
+from recollex.remote.server.calls import Options
+from recollex.remote.server.service import Service
 from recollex.remote.wire.methods import METHODS
 from recollex_engine.errors import InputError
 
@@ -20,8 +23,14 @@ MAX_QUERY_STRING = 16_384
 """The most bytes after the question mark."""
 
 
-class Backend(Protocol):
+@dataclass(frozen=True, slots=True)
+class Backend:
     """The service, as an endpoint's handler sees it, on behalf of one request."""
+
+    service: Service
+    principal: Principal
+    client: object
+    options: Options
 
     async def call(
         self,
@@ -33,12 +42,19 @@ class Backend(Protocol):
     ) -> Any:
         """Return what ``convert`` makes of a method's result, on the worker's thread.
 
-        For a write, ``convert`` is a module-level function, the same one each time: a repeated
-        request with the same key is answered with what it made of the first result.
+        For a write, ``convert`` is the same function each time: a repeated request with the same
+        key is answered with what it made of the first result.
         """
-
-    def metrics_text(self) -> str:
-        """Return the server's metrics in Prometheus' text format."""
+        options = self.options if at is None else replace(self.options, at=at)
+        return await self.service.call(
+            self.principal,
+            method,
+            agent or None,
+            arguments,
+            options,
+            client=self.client,
+            convert=convert,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +76,46 @@ class CheckedRequest:
 
 
 Handler = Callable[[Backend, CheckedRequest], Awaitable[Any]]
+
+
+def calls(
+    method: str | Method[..., Any], convert: Callable[[Any], Any], *, cut: bool = False
+) -> Handler:
+    """Return a handler that calls a method with what the path, the query and the body say.
+
+    The agent is whom it is called for, the memory of a path is ``id``. cut: whether ``as_recorded``
+    says as of when it is called, and is no argument. convert: see `Backend.call`.
+    """
+
+    async def handler(backend: Backend, request: CheckedRequest) -> Any:
+        arguments = {**request.path, **request.query, **request.body}
+        agent = arguments.pop("agent_id", "")
+        if "memory_id" in arguments:
+            arguments["id"] = arguments.pop("memory_id")
+        at = arguments.pop("as_recorded", None) if cut else None
+        return await backend.call(method, agent, arguments, convert, at)
+
+    return handler
+
+
+def done(_: object) -> dict[str, bool]:
+    """Return what answers a write that has no result of its own."""
+    return {"done": True}
+
+
+def counted(count: int) -> dict[str, int]:
+    """Return what answers a count."""
+    return {"count": count}
+
+
+def told(found: Any) -> Any:
+    """Return what answers with one object."""
+    return found.to_dict()
+
+
+def each_of(name: str) -> Callable[[Any], dict[str, Any]]:
+    """Return what makes an answer of a list of objects."""
+    return lambda found: {name: [each.to_dict() for each in found]}
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,8 @@
 """The endpoint that makes those entities one that are; see `recollex.Agent.facts`."""
 
-from typing import Any
-
 from recollex.remote.http import responses
-from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.remote.http.endpoint import Endpoint, calls, each_of
 from recollex.remote.http.schema import OF_AGENT, flag, members, text
-from recollex_mind.entity_resolution import EntityMatch
 
 _TEXT: responses.JsonSchema = {"type": "string"}
 MATCH = responses.record(
@@ -20,22 +17,13 @@ MATCH = responses.record(
 )
 
 
-async def resolve_entities(backend: Backend, request: CheckedRequest) -> Any:
-    """Find entities that are one, and make them one."""
-    return await backend.call("facts.resolve_entities", request.agent, dict(request.body), _matches)
-
-
-def _matches(found: list[EntityMatch]) -> dict[str, Any]:
-    return {"matches": [each.to_dict() for each in found]}
-
-
 ENDPOINTS = (
     Endpoint(
         "POST",
         "/api/agents/{agent_id}/entities/resolve",
         "facts.resolve_entities",
         "Find entities that are one, and make them one",
-        resolve_entities,
+        calls("facts.resolve_entities", each_of("matches")),
         responses.listing("matches", MATCH),
         parameters=OF_AGENT,
         body=members(

@@ -6,7 +6,7 @@ from typing import Any
 from recollex.api.fact_objects import read_object
 from recollex.api.iso_times import parse_time
 from recollex.remote.http import responses
-from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint, counted, each_of
 from recollex.remote.http.schema import (
     OF_AGENT,
     Schema,
@@ -85,21 +85,12 @@ VALUE_COUNTS = members(
 async def find(backend: Backend, request: CheckedRequest) -> Any:
     """Return the facts that meet every condition."""
     arguments = {"limit": 100, **_arguments(request)}
-    return await backend.call(
-        "facts.find",
-        request.agent,
-        arguments,
-        lambda facts: {"facts": [fact.to_dict() for fact in facts]},
-    )
+    return await backend.call("facts.find", request.agent, arguments, each_of("facts"))
 
 
 async def count(backend: Backend, request: CheckedRequest) -> Any:
     """Count the facts that meet every condition."""
-
-    def convert(count: int) -> dict[str, int]:
-        return {"count": count}
-
-    return await backend.call("facts.count", request.agent, _arguments(request), convert)
+    return await backend.call("facts.count", request.agent, _arguments(request), counted)
 
 
 async def count_values(backend: Backend, request: CheckedRequest) -> Any:

@@ -1,10 +1,9 @@
 """The endpoints for facts, an agent's log, and its counts."""
 
 import dataclasses
-from typing import Any
 
 from recollex.remote.http import responses
-from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.remote.http.endpoint import Endpoint, calls, each_of
 from recollex.remote.http.schema import (
     OF_AGENT,
     QUERY,
@@ -34,57 +33,8 @@ OPERATIONS = members(
 )
 
 
-async def find(backend: Backend, request: CheckedRequest) -> Any:
-    """Return the facts that meet every condition."""
-    return await backend.call(
-        "facts.find",
-        request.agent,
-        dict(request.query),
-        lambda facts: {"facts": [fact.to_dict() for fact in facts]},
-    )
-
-
-async def search(backend: Backend, request: CheckedRequest) -> Any:
-    """Return the facts that say most of what a question asks for."""
-    return await backend.call("facts.search", request.agent, dict(request.body), _hits)
-
-
-async def search_events(backend: Backend, request: CheckedRequest) -> Any:
-    """Return the events that say most of what a question asks for."""
-    return await backend.call("events.search", request.agent, dict(request.body), _hits)
-
-
-def _hits(hits: list[Any]) -> dict[str, Any]:
-    return {"hits": [hit.to_dict() for hit in hits]}
-
-
-async def record(backend: Backend, request: CheckedRequest) -> Any:
-    """Record operations."""
-    return await backend.call("apply", request.agent, dict(request.body), _records)
-
-
 def _records(count: int) -> dict[str, int]:
     return {"records": count}
-
-
-async def log(backend: Backend, request: CheckedRequest) -> Any:
-    """Return the operations of an agent's log."""
-    return await backend.call(
-        "log",
-        request.agent,
-        dict(request.query),
-        lambda entries: {"entries": [entry.to_dict() for entry in entries]},
-    )
-
-
-async def count(backend: Backend, request: CheckedRequest) -> Any:
-    """Return how much an agent holds."""
-    return await backend.call("stats", request.agent, {}, dataclasses.asdict)
-
-
-async def end(backend: Backend, request: CheckedRequest) -> Any:
-    """Return the end of an agent's log."""
-    return await backend.call("head", request.agent, {}, dataclasses.asdict)
 
 
 _SEARCHED = {
@@ -100,7 +50,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/facts",
         "facts.find",
         "Find facts",
-        find,
+        calls("facts.find", each_of("facts")),
         responses.listing("facts", responses.reference("Fact")),
         parameters=OF_AGENT,
         query={
@@ -118,7 +68,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/facts/search",
         "facts.search",
         "Search facts by what they say",
-        search,
+        calls("facts.search", each_of("hits")),
         responses.listing("hits", responses.reference("Hit")),
         parameters=OF_AGENT,
         body=members(
@@ -131,7 +81,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/events/search",
         "events.search",
         "Search events by what they say",
-        search_events,
+        calls("events.search", each_of("hits")),
         responses.listing("hits", responses.reference("Hit")),
         parameters=OF_AGENT,
         body=members(
@@ -144,7 +94,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/operations",
         "apply",
         "Record operations",
-        record,
+        calls("apply", _records),
         responses.record(records={"type": "integer"}),
         parameters=OF_AGENT,
         body=OPERATIONS,
@@ -155,7 +105,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/log",
         "log",
         "List what was done to an agent's memory",
-        log,
+        calls("log", each_of("entries")),
         responses.listing("entries", responses.reference("LogEntry")),
         parameters=OF_AGENT,
         query={
@@ -170,7 +120,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/head",
         "head",
         "Read the end of an agent's log, to keep elsewhere",
-        end,
+        calls("head", dataclasses.asdict),
         responses.HEAD,
         parameters=OF_AGENT,
         group="agents",
@@ -180,7 +130,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/stats",
         "stats",
         "Count what an agent holds",
-        count,
+        calls("stats", dataclasses.asdict),
         responses.reference("Stats"),
         parameters=OF_AGENT,
         group="agents",

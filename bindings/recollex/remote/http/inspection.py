@@ -3,16 +3,14 @@
 `/studio` draws them; see `recollex.pages.studio`.
 """
 
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 import orjson
 
-from recollex.api.proxies import Method
 from recollex.pages.studio import reads
 from recollex.remote.http import responses
-from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint, calls
 from recollex.remote.http.schema import AS_RECORDED, OF_AGENT, OF_MEMORY, flag, moment, text, whole
 from recollex.remote.server.metrics_snapshot import parse_metrics
 from recollex.remote.server.metrics_summary import summary
@@ -55,21 +53,8 @@ async def summaries(backend: Backend, request: CheckedRequest) -> Any:
 
 async def state(backend: Backend, request: CheckedRequest) -> Any:
     """Return what the server does, since its start."""
-    now = parse_metrics(backend.metrics_text())
+    now = parse_metrics(backend.service.metrics_text())
     return summary(now, now)
-
-
-def _read(row: Method[..., Any]) -> Callable[[Backend, CheckedRequest], Any]:
-    """Return the handler of a row of `pages.studio.reads`; its arguments are the query's."""
-
-    async def handler(backend: Backend, request: CheckedRequest) -> Any:
-        arguments = dict(request.query)
-        at = arguments.pop("as_recorded", None)
-        if "memory_id" in request.path:
-            arguments["id"] = request.path["memory_id"]
-        return await backend.call(row, request.agent, arguments, orjson.dumps, at)
-
-    return handler
 
 
 ENDPOINTS = (
@@ -104,7 +89,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/health",
         reads.HEALTH,
         "Say how an agent is kept: its checkpoint, its tail, its files",
-        _read(reads.HEALTH),
+        calls(reads.HEALTH, orjson.dumps, cut=True),
         responses.record(operations=_WHOLE, stats=responses.reference("Stats")),
         parameters=OF_AGENT,
         group="agents",
@@ -114,7 +99,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/clocks",
         reads.MOMENTS,
         "List the times at which something changed, on both clocks",
-        _read(reads.MOMENTS),
+        calls(reads.MOMENTS, orjson.dumps, cut=True),
         responses.record(recorded=_CLOCK, world=_CLOCK),
         parameters=OF_AGENT,
         query={"most": whole(2, 10_000, "Moments of a clock.", default=400)},
@@ -125,7 +110,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/log/newest",
         reads.NEWEST_LOG,
         "List the last operations of an agent's log, the newest first",
-        _read(reads.NEWEST_LOG),
+        calls(reads.NEWEST_LOG, orjson.dumps, cut=True),
         responses.listing("entries", responses.reference("LogEntry")),
         parameters=OF_AGENT,
         query={
@@ -141,7 +126,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/compare",
         reads.COMPARE,
         "List what two cuts do not have in common",
-        _read(reads.COMPARE),
+        calls(reads.COMPARE, orjson.dumps, cut=True),
         _COMPARED,
         parameters=OF_AGENT,
         query={
@@ -159,7 +144,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/graph",
         reads.DRAWING,
         "Get what a page draws of an agent's graph",
-        _read(reads.DRAWING),
+        calls(reads.DRAWING, orjson.dumps, cut=True),
         responses.record(until=_WHOLE, memories=_OBJECTS),
         parameters=OF_AGENT,
         query={
@@ -175,7 +160,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/memories/{memory_id}/neighbours",
         reads.NEIGHBOURS,
         "List the memories next to one in the graph",
-        _read(reads.NEIGHBOURS),
+        calls(reads.NEIGHBOURS, orjson.dumps, cut=True),
         _NEAR,
         parameters=OF_MEMORY,
         query={
@@ -191,7 +176,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/memories/{memory_id}/origins",
         reads.ORIGINS,
         "Say who wrote each version of a memory, and why",
-        _read(reads.ORIGINS),
+        calls(reads.ORIGINS, orjson.dumps, cut=True),
         responses.listing("entries", responses.reference("LogEntry")),
         parameters=OF_MEMORY,
         query={"as_recorded": AS_RECORDED},

@@ -9,7 +9,15 @@ import orjson
 from recollex.api.joint_recalls import MOST_AGENTS
 from recollex.presets import CrossEncoderReranker, Heuristic, MemoraHeuristic
 from recollex.remote.http import responses
-from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.remote.http.endpoint import (
+    Backend,
+    CheckedRequest,
+    Endpoint,
+    calls,
+    done,
+    each_of,
+    told,
+)
 from recollex.remote.http.filters import FILTERS
 from recollex.remote.http.schema import (
     AGENT,
@@ -90,10 +98,6 @@ ERASE = members(
 )
 
 
-def _done(_: int) -> dict[str, bool]:
-    return {"done": True}
-
-
 async def search(backend: Backend, request: CheckedRequest) -> Any:
     """Recall the memories that answer a question."""
     return await backend.call(
@@ -134,42 +138,9 @@ def _reranked(preset: Preset, reranker: str) -> Preset:
 
 async def browse(backend: Backend, request: CheckedRequest) -> Any:
     """List memories, a page at a time."""
-
-    def convert(memories: Any) -> dict[str, Any]:
-        return {"memories": [memory.to_dict() for memory in memories]}
-
     arguments = {"after": request.query.get("after"), "limit": request.query.get("limit", 100)}
     at = request.query.get("as_recorded")
-    return await backend.call("list", request.agent, arguments, convert, at)
-
-
-async def look_up(backend: Backend, request: CheckedRequest) -> Any:
-    """Return one memory."""
-    arguments = {"id": request.path["memory_id"]}
-    at = request.query.get("as_recorded")
-    return await backend.call("get", request.agent, arguments, lambda memory: memory.to_dict(), at)
-
-
-async def versions(backend: Backend, request: CheckedRequest) -> Any:
-    """Return every version of one memory."""
-
-    def convert(memories: Any) -> dict[str, Any]:
-        return {"memories": [memory.to_dict() for memory in memories]}
-
-    arguments = {"id": request.path["memory_id"]}
-    at = request.query.get("as_recorded")
-    return await backend.call("history", request.agent, arguments, convert, at)
-
-
-async def forget(backend: Backend, request: CheckedRequest) -> Any:
-    """Forget one memory."""
-    arguments = {"id": request.path["memory_id"], **request.query}
-    return await backend.call("forget", request.agent, arguments, _done)
-
-
-async def erase(backend: Backend, request: CheckedRequest) -> Any:
-    """Erase memories."""
-    return await backend.call("erase", request.agent, dict(request.body), Erasure.to_dict)
+    return await backend.call("list", request.agent, arguments, each_of("memories"), at)
 
 
 _CUT = {"as_recorded": AS_RECORDED}
@@ -236,7 +207,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/memories/{memory_id}",
         "get",
         "Get one memory",
-        look_up,
+        calls("get", told, cut=True),
         responses.reference("Memory"),
         parameters=OF_MEMORY,
         query=_CUT,
@@ -247,7 +218,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/memories/{memory_id}/history",
         "history",
         "Get every version of a memory, oldest first",
-        versions,
+        calls("history", each_of("memories"), cut=True),
         responses.listing("memories", responses.reference("Memory")),
         parameters=OF_MEMORY,
         query=_CUT,
@@ -258,7 +229,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/memories/{memory_id}",
         "forget",
         "Forget a memory",
-        forget,
+        calls("forget", done),
         responses.DONE,
         parameters=OF_MEMORY,
         query={"by": text(about="Who forgets it."), "why": text(about="The reason.")},
@@ -270,7 +241,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/erase",
         "erase",
         "Take memories out of every file, for good",
-        erase,
+        calls("erase", Erasure.to_dict),
         responses.ERASURE,
         parameters=OF_AGENT,
         body=ERASE,

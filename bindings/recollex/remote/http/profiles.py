@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from recollex.remote.http import responses
-from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint, calls, done
 from recollex.remote.http.schema import (
     AGENT,
     OF_AGENT,
@@ -50,21 +50,12 @@ async def write_profile(backend: Backend, request: CheckedRequest) -> Any:
 
 async def merge_background(backend: Backend, request: CheckedRequest) -> Any:
     """Add to an agent's background, and return the background."""
-    told = {"content": request.body["content"], "by": "http"}
-    return await backend.call("profile.merge_background", request.agent, told, _background)
+    said = {"content": request.body["content"], "by": "http"}
+    return await backend.call("profile.merge_background", request.agent, said, _background)
 
 
 def _background(made: Profile) -> dict[str, str]:
     return {BACKGROUND: made.background}
-
-
-async def delete_agent(backend: Backend, request: CheckedRequest) -> Any:
-    """Delete an agent."""
-    return await backend.call("delete_agent", request.agent, {}, _done)
-
-
-def _done(_: None) -> dict[str, bool]:
-    return {"done": True}
 
 
 async def list_agents(backend: Backend, request: CheckedRequest) -> Any:
@@ -108,7 +99,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}",
         "delete_agent",
         "Delete an agent with all that it holds",
-        delete_agent,
+        calls("delete_agent", done),
         responses.DONE,
         parameters=OF_AGENT,
         unknown=True,

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from recollex.remote.http import responses
-from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint, calls, done
 from recollex.remote.http.schema import (
     NETWORK,
     OF_AGENT,
@@ -62,26 +62,11 @@ def _rules(rules: Sequence[Retention]) -> dict[str, Any]:
     return {"rules": [_to_json(rule) for rule in rules]}
 
 
-def _done(_: None) -> dict[str, bool]:
-    return {"done": True}
-
-
-async def read_rules(backend: Backend, request: CheckedRequest) -> Any:
-    """Return the rules in force."""
-    at = request.query.get("as_recorded")
-    return await backend.call("retention", request.agent, {}, _rules, at)
-
-
 async def set_rules(backend: Backend, request: CheckedRequest) -> Any:
     """Replace the rules."""
     rules = [_from_json(each) for each in request.body["rules"]]
     arguments = {**request.body, "rules": rules}
-    return await backend.call("set_retention", request.agent, arguments, _done)
-
-
-async def expire(backend: Backend, request: CheckedRequest) -> Any:
-    """Forget and erase what is due."""
-    return await backend.call("expire", request.agent, {}, dataclasses.asdict)
+    return await backend.call("set_retention", request.agent, arguments, done)
 
 
 ENDPOINTS = (
@@ -90,7 +75,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/retention",
         "retention",
         "Read an agent's retention rules",
-        read_rules,
+        calls("retention", _rules, cut=True),
         responses.listing("rules", responses.reference("Rule")),
         parameters=OF_AGENT,
         query={"as_recorded": moment("Those in force then.")},
@@ -113,7 +98,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/expire",
         "expire",
         "Forget what is due now, and erase what rules with `erase` let go",
-        expire,
+        calls("expire", dataclasses.asdict),
         responses.EXPIRY,
         parameters=OF_AGENT,
         group="agents",

@@ -4,7 +4,15 @@ from itertools import islice
 from typing import Any
 
 from recollex.remote.http import responses
-from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
+from recollex.remote.http.endpoint import (
+    Backend,
+    CheckedRequest,
+    Endpoint,
+    calls,
+    counted,
+    done,
+    each_of,
+)
 from recollex.remote.http.filters import FILTERS
 from recollex.remote.http.schema import (
     AGENT,
@@ -65,25 +73,10 @@ AMEND = members(
 )
 
 
-async def select(backend: Backend, request: CheckedRequest) -> Any:
-    """List the memories that a filter admits, a page at a time."""
-
-    def convert(memories: Any) -> dict[str, Any]:
-        return {"memories": [memory.to_dict() for memory in memories]}
-
-    arguments, at = _of_cut(request)
-    return await backend.call("list", request.agent, arguments, convert, at)
-
-
-async def count(backend: Backend, request: CheckedRequest) -> Any:
-    """Count the memories that a filter admits."""
-    arguments, at = _of_cut(request)
-    return await backend.call("count", request.agent, arguments, _counted, at)
-
-
 async def count_values(backend: Backend, request: CheckedRequest) -> Any:
     """Count the values of a field of the memories that a filter admits."""
-    arguments, at = _of_cut(request)
+    arguments = dict(request.body)
+    at = arguments.pop("as_recorded", None)
     most = arguments.pop("most", None)
 
     def convert(counts: dict[str, int]) -> dict[str, dict[str, int]]:
@@ -92,38 +85,13 @@ async def count_values(backend: Backend, request: CheckedRequest) -> Any:
     return await backend.call("value_counts", request.agent, arguments, convert, at)
 
 
-async def forget_those(backend: Backend, request: CheckedRequest) -> Any:
-    """Forget the memories of ids, or those that a filter admits."""
-    return await backend.call("forget", request.agent, dict(request.body), _counted)
-
-
-def _of_cut(request: CheckedRequest) -> tuple[dict[str, Any], Any]:
-    """Return the arguments of a request, and the recorded time that it asks about."""
-    arguments = dict(request.body)
-    return arguments, arguments.pop("as_recorded", None)
-
-
-def _counted(count: int) -> dict[str, int]:
-    return {"count": count}
-
-
-async def amend(backend: Backend, request: CheckedRequest) -> Any:
-    """Change fields of one memory."""
-    arguments = {"id": request.path["memory_id"], **request.body}
-    return await backend.call("amend", request.agent, arguments, _done)
-
-
-def _done(_: None) -> dict[str, bool]:
-    return {"done": True}
-
-
 ENDPOINTS = (
     Endpoint(
         "POST",
         "/api/agents/{agent_id}/list",
         "list",
         "List the memories that a filter admits",
-        select,
+        calls("list", each_of("memories"), cut=True),
         responses.listing("memories", responses.reference("Memory")),
         parameters=OF_AGENT,
         body=LIST,
@@ -134,7 +102,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/count",
         "count",
         "Count the memories that a filter admits",
-        count,
+        calls("count", counted, cut=True),
         responses.COUNT,
         parameters=OF_AGENT,
         body=COUNT,
@@ -154,7 +122,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/forget",
         "forget",
         "Forget the memories of ids, or those that a filter admits",
-        forget_those,
+        calls("forget", counted),
         responses.COUNT,
         parameters=OF_AGENT,
         body=FORGET,
@@ -166,7 +134,7 @@ ENDPOINTS = (
         "/api/agents/{agent_id}/memories/{memory_id}",
         "amend",
         "Change the tags, metadata or end of validity of a memory",
-        amend,
+        calls("amend", done),
         responses.DONE,
         parameters={"agent_id": AGENT, "memory_id": ID},
         body=AMEND,

@@ -13,24 +13,12 @@ from prometheus_client.registry import Collector
 from recollex_engine.trace import Trace
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+# fmt: off
 SECONDS = (
-    0.00005,
-    0.0001,
-    0.00025,
-    0.0005,
-    0.001,
-    0.0025,
-    0.005,
-    0.01,
-    0.025,
-    0.05,
-    0.1,
-    0.25,
-    0.5,
-    1.0,
-    2.5,
-    10.0,
+    0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
+    0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
 )
+# fmt: on
 """Upper bounds of time buckets: a recall takes a millisecond, a stage tens of microseconds."""
 COUNTS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 """Upper bounds of buckets for small counts."""
