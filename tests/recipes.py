@@ -40,24 +40,14 @@ ROUTE = Recipe(
     (
         Edit(
             "bindings/recollex/remote/http/access_counts.py",
-            '''
-async def size(backend: Backend, request: CheckedRequest) -> Any:
-    """Return how many memories an agent holds."""
-    return await backend.call("count", request.agent, {}, lambda held: {"memories": held})
-
-''',
-            before="\n\ndef _done(",
-        ),
-        Edit(
-            "bindings/recollex/remote/http/access_counts.py",
             """
     Endpoint(
         "GET",
         "/api/agents/{agent_id}/size",
         "count",
         "Count an agent's memories",
-        size,
-        members({"memories": whole(0, 2**31, "How many there are.")}),
+        calls("count", lambda held: {"memories": held}),
+        record("How many there are.", memories={"type": "integer"}),
         parameters=OF_AGENT,
     ),
 """,
@@ -65,8 +55,8 @@ async def size(backend: Backend, request: CheckedRequest) -> Any:
         ),
         Edit(
             "bindings/recollex/remote/http/access_counts.py",
-            ", whole",
-            after="flag, listed, members",
+            "from recollex.remote.http.responses import record\n",
+            before="from recollex.remote.http.schema",
         ),
     ),
     """
@@ -415,6 +405,7 @@ FIELD = Recipe(
     ),
     """
 import tempfile
+import msgspec
 import recollex
 from recollex.files import jsonl
 from recollex.remote.http.responses import MEMORY
@@ -440,7 +431,7 @@ with (
     assert agent.value_counts("mood") == {"glad": 1, "sad": 1}
     (line,) = jsonl.read([jsonl.write(agent.get("m"))], None)
     assert line.fields["mood"] == "glad"
-    assert "mood" in MEMORY["properties"] and "mood" in RETAIN["properties"]
+    assert "mood" in MEMORY["properties"] and "mood" in str(msgspec.json.schema(RETAIN))
     agent.checkpoint()
     agent.erase("m", by="ann", why="private")
     assert "glad" not in agent.value_counts("mood")

@@ -14,7 +14,7 @@ import recollex.aio
 from recollex import presets
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import PAPER_THRESHOLDS
-from recollex_engine.ranking import arms
+from recollex_engine.ranking import arm_table, arms
 from tests.default_model import default_model
 
 DIMENSION = 64
@@ -197,7 +197,7 @@ def test_where_an_arm_failed_confidence_is_unknown_and_does_not_suffice(
     def fail(*_: object) -> None:
         raise OSError("gone")
 
-    monkeypatch.setattr(arms, arm, fail)
+    monkeypatch.setattr(arms if arm == "keyword" else arm_table, arm, fail)
     found = talk.recall(ANSWERABLE[0])
     assert arm in found.trace.errors and found.confidence is None and found.signs is None
     assert len(found)

@@ -104,7 +104,7 @@ def test_a_tag_gives_back_what_an_agent_of_its_own_finds(
             untagged += evidence in first_ids(together, question)[:top]
     assert tagged >= alone >= least * count
     if top == 3:
-        assert untagged >= alone - 0.03 * count
+        assert untagged >= alone - 0.05 * count
 
 
 def test_a_tag_ranks_almost_as_an_agent_of_its_own(store: recollex.Store) -> None:

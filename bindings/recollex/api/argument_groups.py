@@ -3,8 +3,9 @@
 import difflib
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, TypeVar, cast, get_type_hints
+
+from recollex_engine.fork import cached_property
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

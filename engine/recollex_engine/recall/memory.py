@@ -141,6 +141,8 @@ class Unread:
 
         def __getattr__(self, name: str) -> Any:
             """Read a field that has no value yet, and keep its value."""
+            if name == "_columns":  # not yet set: a copy is being made
+                raise AttributeError(name)
             columns = self._columns
             read = (_READ_ONE if type(columns) is MemoryColumn else _READ).get(name)
             if read is None:

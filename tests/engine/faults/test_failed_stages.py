@@ -3,8 +3,7 @@
 import pytest
 
 from recollex_engine.dates import time_parser
-from recollex_engine.ranking import arms
-from recollex_engine.recall import pipeline as recall
+from recollex_engine.ranking import arm_table, arms
 from tests.engine.faults.small_store import opened, vectors
 
 
@@ -13,9 +12,9 @@ from tests.engine.faults.small_store import opened, vectors
     [
         ("parse", time_parser, "find_range", "default"),
         ("keyword", arms, "keyword", "default"),
-        ("semantic", arms, "semantic", "default"),
-        ("graph", recall, "graph", "tempr"),
-        ("temporal", recall, "temporal", "tempr"),
+        ("semantic", arm_table, "semantic", "default"),
+        ("graph", arm_table, "graph", "tempr"),
+        ("temporal", arm_table, "temporal", "tempr"),
     ],
 )
 def test_a_recall_answers_without_the_part_that_failed(

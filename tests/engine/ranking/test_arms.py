@@ -7,8 +7,8 @@ import numpy as np
 
 import recollex
 from recollex import presets
+from recollex_engine.ranking.arm_table import ARMS
 from recollex_engine.ranking.arms import scan
-from recollex_engine.ranking.fusion import ARMS
 from recollex_engine.state.columns import CODED_FROM
 from recollex_engine.state.view import View
 from tests.kernels.inputs import read_only
@@ -26,7 +26,7 @@ def test_before_a_year_ranks_by_the_middle_of_what_the_agent_knows(tmp_path):
             event_at=[datetime(year, 7, 1, tzinfo=UTC) for year in years],
             embedding=np.tile(vector, (4, 1)),
         )
-        dated = replace(presets.default, arms=ARMS)
+        dated = replace(presets.default, arms=tuple(ARMS))
         recall = agent.recall(
             "Which birds came before 2020?", query_embedding=vector, preset=dated, explain=True
         )

@@ -252,7 +252,7 @@ def test_words_are_weighed_by_the_view_and_searched_in_one_call(seed, count):
     scores, idf = np.full(k + tail, np.nan, np.float32), np.empty(9, np.float32)
     texts = (*bank.tail, bank.lengths, bank.first_row, bank.offsets, bank.terms)
     nothing = frozen([], np.float32)
-    words = frozen(asked_for, np.uint32), nothing, nothing
+    words = frozen(asked_for, np.uint32), nothing
     everyone = frozen(np.ones(end), np.uint8)
     found, met, most, unmet = search_words(
         *(table(bank.segments), words, places(texts), float(FIXED), float(PER_WORD)),

@@ -11,13 +11,18 @@ from mcp_types import CallToolResult, TextContent
 from recollex.remote.wire.error_codec import encode_error
 from recollex_engine.domain.prompt_marks import defused, defused_json, written, written_short
 from recollex_engine.errors import RecollexError, UnknownIdError
-from recollex_engine.recall.memory import FIELDS
 
 P = ParamSpec("P")
 
 NOTHING = "Nothing was found."
-_SHOWN = [name for name, told in FIELDS.items() if told.sent and not told.in_recall]
-"""The fields of a memory that are shown, if they have a value."""
+
+
+@functools.cache
+def _shown() -> list[str]:
+    """Return the fields of a memory that are shown, if they have a value."""
+    from recollex_engine.recall.memory import FIELDS  # only now: it imports the engine
+
+    return [name for name, told in FIELDS.items() if told.sent and not told.in_recall]
 
 
 def answer(text: str, /, **values: Any) -> CallToolResult:
@@ -67,7 +72,7 @@ def said(error: RecollexError) -> str:
 def shown(memory: Any) -> dict[str, Any]:
     """Return a memory as JSON values, without empty fields and what only ranking needs."""
     values = memory.to_dict()
-    return {name: values[name] for name in _SHOWN if values[name] not in (None, [], {})}
+    return {name: values[name] for name in _shown() if values[name] not in (None, [], {})}
 
 
 def memory_line(memory: Any) -> str:
