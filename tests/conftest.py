@@ -99,7 +99,7 @@ def pytest_collection_modifyitems(items):
     places = {file: place for place, file in enumerate(LONGEST)}
     items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], len(places)))
     if (entropy := sys.modules.get("hypothesis.internal.entropy")) is not None:
-        # Nothing here draws from NumPy's global generator, whose state takes .2 ms an example.
+        # Nothing here draws from NumPy's global generator, whose state takes 0.2 ms an example.
         entropy.NP_RANDOM = entropy.NP_RANDOM or object()
 
 
@@ -107,7 +107,7 @@ def pytest_collection_modifyitems(items):
 def pytest_collection():
     """Collect garbage seldom: what pytest holds of all tests is no garbage.
 
-    Once the tests are collected, these 570,000 objects are not looked at again: that takes .4 s of
+    Once the tests are collected, these 570,000 objects are not looked at again: that takes 0.4 s of
     CPU each time that a test collects its garbage.
     """
     before = gc.get_threshold()

@@ -4,7 +4,7 @@ While a text is retained, a new name is resolved by its likeness alone (`text.en
 job looks at the variants that likeness does not find: forms, initials, parts, short forms, slips
 (`text.name_likeness`). A pair scores Memora's sum (2.3.2)::
 
-    score = .5 * likeness + .3 * apart + .2 * exp(-gap / 7 days)        same from .75 on
+    score = 0.5 * likeness + 0.3 * apart + 0.2 * exp(-gap / 7 days)        same from 0.75 on
     apart = 1 - min(1, memories that name both / 10)
     gap   = the time between the nearest two memories that name them
 
@@ -19,7 +19,7 @@ mostly two, as "Alice" and "Alice Cooper". ``apart`` is the prose. By rule two a
   word ("Register", where a heading says "Risk Register"): such pairs are not even borderline,
 - a short form is a person's, and no given name of its own ("Dan" is not "Dana").
 
-Pairs that score enough and fail one of these, and names that are .75 alike, are borderline: a
+Pairs that score enough and fail one of these, and names that are 0.75 alike, are borderline: a
 language model decides them (TEMPR 2.3.2) where the store has one. Otherwise they stay two.
 """
 

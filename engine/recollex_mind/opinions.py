@@ -16,9 +16,9 @@ against it divides them by 2, to the power of the piece's weight::
 
     odds' = odds * 2 ** (sum of weights for - sum of weights against)       odds = c / (1 - c)
 
-The weight of a memory is 1 if the user said it, .75 for a tool, .5 otherwise (see
+The weight of a memory is 1 if the user said it, 0.75 for a tool, 0.5 otherwise (see
 `domain.trust`). An opinion as evidence weighs its confidence times that, so stronger opinions weigh
-more. A memory counts once in a chain of opinions. Between .01 and .99 no confidence is final.
+more. A memory counts once in a chain of opinions. Between 0.01 and 0.99 no confidence is final.
 """
 
 import math

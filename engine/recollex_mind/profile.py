@@ -2,7 +2,7 @@
 
 A profile consists of facts that an agent holds about itself, so it has a history, and a cut shows
 the profile of its time. The subject is `SELF`; a trait is a number under its own name; the
-background is a text, or False once it was removed. An agent without such facts has .5 for every
+background is a text, or False once it was removed. An agent without such facts has 0.5 for every
 trait and no background: reading a profile records nothing, so that readers and cuts can.
 """
 

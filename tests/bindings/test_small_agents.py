@@ -15,7 +15,7 @@ THEATRE = "Sabine wants to see the theatre of Epidaurus."
 
 
 def made(store: recollex.Store, told: dict[str, float], others: int) -> recollex.Agent:
-    """Return an agent of these memories, text -> cosine, among others at a cosine of .02."""
+    """Return an agent of these memories, text -> cosine, among others at a cosine of 0.02."""
     agent = store.agent(f"{others}")
     texts = {f"The station of line {n} lies in district {n}.": 0.02 for n in range(others)} | told
     vectors = [at_cosine(cosine, n % 60) for n, cosine in enumerate(texts.values())]

@@ -24,7 +24,7 @@ class AgentProfile:
         self._merging = fork.lock()
 
     def get(self, *, as_recorded: Moment | None = None) -> Profile:
-        """Return the profile: .5 for every trait and no background, where nothing was set.
+        """Return the profile: 0.5 for every trait and no background, where nothing was set.
 
         as_recorded: as it was at this recorded time.
 

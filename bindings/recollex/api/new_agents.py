@@ -13,7 +13,7 @@ class NewAgents(TypedDict, total=False):
     every other locale 5 July, in questions and in retained texts; 25.12. and 12/25 are read in
     either.
     entity_rule: when two names are one entity. "alike": if they are alike by themselves and
-    Memora's sum of likeness, company and recency (2.3.2) reaches .75. "memora": the sum alone, as
+    Memora's sum of likeness, company and recency (2.3.2) reaches 0.75. "memora": the sum alone, as
     printed; and names that differ in a legal form or a diminutive ("Google Inc" and "Google",
     "Bob" and "Robert") are one.
     """

@@ -99,8 +99,8 @@ class Opinions:
         """Weigh an opinion against memories for and against it; return the id of what it becomes.
 
         A new opinion supersedes it, with the same text and another confidence: each memory of full
-        weight doubles or halves its odds. What the user said weighs 1, what a tool said .75,
-        anything else .5, and an opinion that times its own confidence; a memory that is among the
+        weight doubles or halves its odds. What the user said weighs 1, what a tool said 0.75,
+        anything else 0.5, and an opinion that times its own confidence; a memory that is among the
         evidence already does not count again. If nothing counts, nothing is recorded.
 
         Raises `errors.UnknownIdError`, and `errors.InputError` for an opinion without confidence.

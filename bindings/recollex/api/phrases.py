@@ -62,7 +62,7 @@ class Phrases(ABC):
     ) -> list[tuple[str, float]]:
         """Return the entities whose names are similar to that of an entity, with the cosine.
 
-        The most similar first; .8 or more, up to five earlier ones of each name (REMem's synonymy
+        The most similar first; 0.8 or more, up to five earlier ones of each name (REMem's synonymy
         edges). They are recorded with the first fact that names an entity. Raises
         `errors.UnknownIdError` if the cut does not show the entity.
 

@@ -135,7 +135,7 @@ class Tools:
         """Return the gists related to a gist, and the facts of the chunk that it was made of.
 
         gist_id: the id of a gist that another tool returned. Related are gists that say nearly the
-        same (a similarity of at least .8), then the others of its chunk; ``limit`` of them. Facts:
+        same (a similarity of at least 0.8), then the others of its chunk; ``limit`` of them. Facts:
         those that cite the gist come first.
 
         Raises `errors.UnknownIdError`, and `errors.InputError`.

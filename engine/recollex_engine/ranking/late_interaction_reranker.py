@@ -26,9 +26,9 @@ class LateInteraction:
 
     It is off in every preset. Measured on LoCoMo with all-MiniLM-L6-v2, which was not trained for
     it (bench/tables/late_interaction.py): if it replaces the scores, R@10 of the dense arm rises
-    from .484 to .642, and that of MemoTrace's two arms from .592 to .682. The default's list uses
-    more properties of a memory: its R@10 falls from .827 to .687 if the scores are replaced, and
-    stays at .827 with the other combinations. One bit per component found as much as eight.
+    from 0.484 to 0.642, and that of MemoTrace's two arms from 0.592 to 0.682. The default's list
+    uses more properties of a memory: its R@10 falls from 0.827 to 0.687 if the scores are replaced,
+    and stays at 0.827 with the other combinations. One bit per component found as much as eight.
 
     Cost for 100 memories of 36 tokens: 0.6 ms if their token vectors are cached, else 0.3 s of one
     thread.

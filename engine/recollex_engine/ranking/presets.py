@@ -173,18 +173,18 @@ TEMPR = Preset(
 ======================  ======================  ===============================================
 what (section)          paper                   here, where it differs, and why
 ======================  ======================  ===============================================
-cosine thresholds       .3, .4, entry .5,       .2, .3, .5, .7 for MiniLM: measured, since the
-(3.1.1, 3.1.3, 2.4.2)   link .7                 paper's are of bge-small, which has the
+cosine thresholds       0.3, 0.4, entry 0.5,       0.2, 0.3, 0.5, 0.7 for MiniLM: measured, since
+the (3.1.1, 3.1.3, 2.4.2)   link 0.7                 paper's are of bge-small, which has the
                                                 paper's; `TEMPR_PRINTED` has them for any model
 LIMIT (3.1.1, 3.1.2)    thinking_budget for     the same (``quotas``)
                         each fact type
 entry points (3.1.3)    5, by their cosine      the same
-decay, stop (3.1.3)     .8, .1; links >= .1     the same
+decay, stop (3.1.3)     0.8, 0.1; links >= 0.1     the same
 entity links (2.3.3)    weight 1, to all        weight 1, to the newest 1,024 of an entity, so
                         memories                that a hub costs little; ``hub=None``, which
                                                 `TEMPR_PRINTED` has, follows all
-time links (2.4.1)      24 h, at least .3       the same; at most 10 a memory (2.4.3: 5 to 10)
-temporal arm (3.1.4)    .4, decay .7; an LLM    the same; a grammar reads the time, an LLM with
+time links (2.4.1)      24 h, at least 0.3       the same; at most 10 a memory (2.4.3: 5 to 10)
+temporal arm (3.1.4)    0.4, decay 0.7; an LLM    the same; a grammar reads the time, an LLM with
                         reads the time          ``time_parser=LanguageModelDates(...)``
 fusion (3.2)            k = 60                  the same
 cross-encoder (3.3)     ms-marco-MiniLM-L-6     the same if its weights are on this machine,
@@ -200,8 +200,8 @@ TEMPR_PRINTED = replace(
     thresholds=PAPER_THRESHOLDS,
     spreading=Spreading(rare_entities=False, hub=None),
 )
-"""`TEMPR` with the printed thresholds (.3, .4, entry .5) whatever the model, and entity links to
-all memories. The link threshold, .7, acts when a memory is written and belongs to the model."""
+"""`TEMPR` with the printed thresholds (0.3, 0.4, entry 0.5) whatever the model, and entity links to
+all memories. The link threshold, 0.7, acts when a memory is written and belongs to the model."""
 
 MEMORA = Preset(
     name="memora",
@@ -218,21 +218,21 @@ MEMORA = Preset(
 ======================  ======================  ===============================================
 what (section)          paper                   here, where it differs, and why
 ======================  ======================  ===============================================
-cosine thresholds       .3, .4, entry .5        those of the model, as in `TEMPR`
+cosine thresholds       0.3, 0.4, entry 0.5        those of the model, as in `TEMPR`
 networks (2.1, 4.3)     a search a network; the the same (``quotas``): semantic and keyword arm
                         graph spans all three   search each, graph and temporal arm span all
 entry points (3.1.3)    top K, K not printed    5, which TEMPR prints
-activation (3.1.3)      starts at 1, decay .8,  the same: threshold 0, ``hub=None``
+activation (3.1.3)      starts at 1, decay 0.8,  the same: threshold 0, ``hub=None``
                         no cut-off
-temporal arm (3.1.4)    .4 to enter, .3 to stay the same; "preferentially" is not defined: time
+temporal arm (3.1.4)    0.4 to enter, 0.3 to stay the same; "preferentially" is not defined: time
                                                 links alone
 fusion (3.2)            k = 60                  the same
-heuristic (3.3.1)       .6, .4, .2, .1; its     the same, to the letter; `Heuristic` is
+heuristic (3.3.1)       0.6, 0.4, 0.2, 0.1; its     the same, to the letter; `Heuristic` is
                         recency grows with age  corrected. Accesses are 0 if not counted
-MMR (3.4)               lambda .5 on the        the same (``scaled=False``), over the first 100
+MMR (3.4)               lambda 0.5 on the        the same (``scaled=False``), over the first 100
                         reranker's scores
 budget (3.5)            truncates               what does not fit is left out, later ones may fit
-entity rule (2.3.2)     .5, .3, .2; .75         acts when a memory is written:
+entity rule (2.3.2)     0.5, 0.3, 0.2; 0.75         acts when a memory is written:
                                                 ``open(..., entity_rule="memora")``
 ======================  ======================  ===============================================
 """
@@ -251,10 +251,10 @@ what (section)          paper                   here, where it differs, and why
 base (3.2)              cosine, no threshold    the same; Stella V5 1.5B there, the agent's
                                                 model here
 N, sigma, alpha (3.5)   30, 15 days, 10         the same
-gate (4.5, Table 3)     0 to .7 tested, neither .1: the gate is defined in `SelfAnchoring`, and
-                        defined nor chosen;     .1 is the one of 0, .1 and .5 that opens about
+gate (4.5, Table 3)     0 to 0.7 tested, neither 0.1: the gate is defined in `SelfAnchoring`, and
+                        defined nor chosen;     0.1 is the one of 0, 0.1 and 0.5 that opens about
                         opens for 94 %          as often; ``gate=0`` is equation 4 alone
-window (4.5)            .05 to .40 of the span  ``window_fraction=``; sigma is fixed, as in 3.5
+window (4.5)            0.05 to 0.40 of the span  ``window_fraction=``; sigma is fixed, as in 3.5
 ======================  ======================  ===============================================
 """
 
@@ -275,7 +275,7 @@ what (section)          paper                   here, where it differs, and why
 ======================  ======================  ===============================================
 entry                   BM25, E5, ColBERTv2     BM25 and the agent's model; `LateInteraction`
                                                 as ``reranker`` takes ColBERT's place
-stage 1                 RRF, MMR, no constants  k = 60, lambda .5, over scores scaled to [0, 1],
+stage 1                 RRF, MMR, no constants  k = 60, lambda 0.5, over scores scaled to [0, 1],
                                                 since a reciprocal rank is far below a cosine
 stage 2                 a light cross-encoder   the same depth; ms-marco-MiniLM-L-6 on texts
                         (MonoT5-small) over     with their date, if its weights are on this

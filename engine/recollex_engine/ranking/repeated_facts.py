@@ -23,7 +23,7 @@ def lead_with_turns(evidence: Evidence, fused: Fused) -> Fused:
     scores stay in the order of the places; what that adds is the part `REPEATED`. A fact that ranks
     before one of its turns stays where it is, and so does the turn, whose words are the evidence.
 
-    Cost: .1 us for an agent without facts; 3 us, or 9 us in cold caches, for others.
+    Cost: 0.1 us for an agent without facts; 3 us, or 9 us in cold caches, for others.
     """
     view = evidence.view
     sources = view.columns.fact_sources

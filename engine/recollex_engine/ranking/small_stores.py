@@ -51,7 +51,7 @@ def certainty(best: float, memories: int) -> float:
 
     Equation: 1 - smallness / (1 + (w / 1.5)^8), where w is the best BM25 score of the question in
     the agent, divided by the score that one word gives which a single memory of average length
-    holds: w = best / (ln(1 + (memories - .5) / 1.5) / 2).
+    holds: w = best / (ln(1 + (memories - 0.5) / 1.5) / 2).
 
     best: at least 0.
 

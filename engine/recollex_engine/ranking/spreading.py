@@ -47,8 +47,8 @@ class Spreading:
     memory, only so many are followed, the newest; None for all, as the papers link them. Memora
     prints no threshold: 0.
 
-    With a small decay the activation counts hops, because the weights of links are .3 to 1 without
-    ``rare_entities``: with decay .03, threshold .00005 and ``from_one``, activation goes two hops
+    With a small decay the activation counts hops, because the weights of links are 0.3 to 1 without
+    ``rare_entities``: with decay 0.03, threshold 0.00005 and ``from_one``, activation goes two hops
     and no further, and nearer memories come first (TEMPR 4.3's "simple 2-hop neighbors").
 
     >>> two_hops = Spreading(decay=0.03, threshold=0.00005, from_one=True, rare_entities=False)

@@ -6,12 +6,12 @@ They differ in the rest:
 
                                  TEMPR                        Memora
     the range is found by        a language model             `dateparser`
-    enters if                    cosine >= .4                 cosine >= .4
+    enters if                    cosine >= 0.4                 cosine >= 0.4
     score                        1 - distance / radius        1 - distance / length
-      at the range's ends        0                            .5
+      at the range's ends        0                            0.5
     spreads over                 time links alone             time links "preferentially"
-    a hop keeps                  .7                           (.8, its 3.1.3; not said here)
-    a reached memory needs       cosine >= .4, to go on       cosine >= .3, to be kept
+    a hop keeps                  0.7                           (0.8, its 3.1.3; not said here)
+    a reached memory needs       cosine >= 0.4, to go on       cosine >= 0.3, to be kept
 
 `temporal` is TEMPR's arm and the default, `memora_temporal` is Memora's. Memora does not define
 "preferentially"; here both spread over time links alone.

@@ -15,7 +15,7 @@ _Labels = npt.NDArray[np.uint32]
 def root_of(label: int, end: int, forest: Forest) -> int:
     """Return the root of a speaker's circle among the first ``end`` memories; -1 without company.
 
-    label: below the length of the arrays. Cost: .1 us a step, at most log2(speakers) of them.
+    label: below the length of the arrays. Cost: 0.1 us a step, at most log2(speakers) of them.
     """
     above, joined, since = forest
     if since[label] >= end:

@@ -37,7 +37,7 @@ class FactSources:
         self._reading = threading.Lock()
 
     def __bool__(self) -> bool:
-        """Return whether the agent has, or had, facts that were drawn. Cost: .1 us."""
+        """Return whether the agent has, or had, facts that were drawn. Cost: 0.1 us."""
         if not self._has_facts and (count := self._labels.count) != self._seen:
             self._has_facts = self._values.first(DRAWN) is not None
             self._seen = count

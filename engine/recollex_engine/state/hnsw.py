@@ -38,10 +38,10 @@ walk must be depends on its vectors. Recall of the nearest 10 and of the nearest
 
 | width | 99,000 real messages, queries: questions | 1,000,000 generated vectors |
 | --- | --- | --- |
-| 64 | .934, .838 | .992, .948 |
-| 128 | .970, .926 | .998, .991 |
-| 256 | .981, .968 | .998, .995 |
-| 512 | .992, .989 | - |
+| 64 | 0.934, 0.838 | 0.992, 0.948 |
+| 128 | 0.970, 0.926 | 0.998, 0.991 |
+| 256 | 0.981, 0.968 | 0.998, 0.995 |
+| 512 | 0.992, 0.989 | - |
 
 Questions are harder to search for than the graph's own rows. So the width is the one that finds
 `SHARE` of the nearest rows of sampled rows, and one step more.

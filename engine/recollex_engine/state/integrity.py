@@ -28,7 +28,7 @@ from recollex_engine.storage.agent_key import cipher_at
 from recollex_engine.storage.checksums import crc32
 
 EAGER = 2 << 20
-"""Bytes of a group of files (columns, indexes, vectors) that are compared before they are read: .6
+"""Bytes of a group of files (columns, indexes, vectors) that are compared before they are read: 0.6
 ms. An agent of 2,500 memories has as many bytes of columns."""
 PAUSE = 0.05
 """Seconds before the thread begins: the first recalls touch pages for the first time meanwhile."""
@@ -109,7 +109,7 @@ def sum_beside(path: Path, size: int) -> SideThread[int | None] | None:
     """Begin to compute the CRC-32 of a file of about ``size`` bytes; None if that is up to `EAGER`.
 
     None also for an encrypted file: the checksum is of the plain bytes. The work returns None if
-    the file cannot be read. Cost: .3 ms a megabyte, on its thread.
+    the file cannot be read. Cost: 0.3 ms a megabyte, on its thread.
     """
     if size <= EAGER or cipher_at(path) is not None:
         return None

@@ -50,7 +50,7 @@ def touch_codes(view: View) -> None:
     """Touch the pages of the codes on a thread, before the first recall reads them.
 
     Does nothing where there are graphs, or few codes. Cost for the caller: 15 us; the thread takes
-    .3 ms for 100,000 rows of 384 components on ext4, 1 ms on tmpfs, and the recall is so much
+    0.3 ms for 100,000 rows of 384 components on ext4, 1 ms on tmpfs, and the recall is so much
     faster.
     """
     codes = [view.columns.array(name).view(np.uint8) for name in ("code1", "code4")]

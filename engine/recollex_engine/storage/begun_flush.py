@@ -27,7 +27,7 @@ _NO_SIGNAL = 1  # SIGEV_NONE
 _IDLE_SECONDS = 600
 _SETTINGS = (ctypes.c_int * 8)(20, 64, 0, 0, 0, 0, _IDLE_SECONDS)
 """glibc's ``struct aioinit``: its own numbers of threads and requests, and how long an idle thread
-waits, else 1 second; a new thread for each flush makes a write every other second .3 ms slower."""
+waits, else 1 second; a new thread for each flush makes a write every other second 0.3 ms slower."""
 
 
 def _load() -> Any:

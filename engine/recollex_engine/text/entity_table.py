@@ -114,7 +114,7 @@ class EntityTable:
         say the opposite of the prose. So `shared` counts the candidate's memories together with
         another entity of this memory: the same company is evidence for the same person. With this
         formula the paper's own example, "Alice" on Monday and "Alice Chen" on Tuesday, scores at
-        most .25 + .3 + .17 and stays below the paper's threshold.
+        most 0.25 + 0.3 + 0.17 and stays below the paper's threshold.
 
         Candidates share the first three letters of some word with the name (so also any whole
         word). Only the first name of each candidate is compared, not the names that were resolved
@@ -123,7 +123,7 @@ class EntityTable:
         recent the time: the printed sum alone would merge "Greek" with "Greta" and "Wuhan Plaza"
         with "Wuhan City". Where many names are alike ("Name 123", "Name 124"), only the
         `CANDIDATES` most similar names of each word are scored. No candidate is sought without
-        `others`: the sum of another name is below .7 then.
+        `others`: the sum of another name is below 0.7 then.
 
         With the rule "memora" the sum is the printed one: every known name is a candidate, without
         a threshold of its own. Names with the same plain form ("Google Inc" and "Google", "Bob" and

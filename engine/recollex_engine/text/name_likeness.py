@@ -1,8 +1,8 @@
 """In which way is one name a variant of another? By form, initials, a part, a short form, a letter.
 
 TEMPR and Memora (2.3.2 of both) count on the Levenshtein distance for all of these. By it "Mel" and
-"Melanie" are .43 alike, "LOTR" and "Lord of the Rings" .18: no threshold finds them and keeps
-"Jana" and "Jane" (.75) apart. So each way has a test of its own, and a likeness that stands for it
+"Melanie" are 0.43 alike, "LOTR" and "Lord of the Rings" 0.18: no threshold finds them and keeps
+"Jana" and "Jane" (0.75) apart. So each way has a test of its own, and a likeness that stands for it
 in Memora's sum.
 """
 

@@ -1,8 +1,8 @@
 """Names that differ in writing and are equal all the same: legal forms and English diminutives.
 
 TEMPR and Memora (2.3.2 of both) resolve "Google Inc" to "Google" and "Bob" to "Robert" by the
-Levenshtein distance. By that distance the names are .6 and .33 alike, too little for the threshold
-that Memora prints. So the printed rule looks at these tables first.
+Levenshtein distance. By that distance the names are 0.6 and 0.33 alike, too little for the
+threshold that Memora prints. So the printed rule looks at these tables first.
 """
 
 _LEGAL_FORMS = """

@@ -19,12 +19,12 @@ GRAPH_ROWS = 262_144
 """Up to this many rows of an agent no graph is built: the one-bit comparison is as fast.
 
 Microseconds for the best 100, p50, one thread, two cores of AMD EPYC. The walk has the width that
-`least_width` chose; in brackets, the narrowest width with a recall@10 of .99:
+`least_width` chose; in brackets, the narrowest width with a recall@10 of 0.99:
 
 | rows | one bit a component, recall@10 | graph, recall@10 |
 | --- | --- | --- |
-| 99,000, MiniLM on IRC | 136, .996 | 379, .993 (310, .992) |
-| 198,000, MiniLM on IRC | 248, .998 | 464, .993 (387, .992) |
+| 99,000, MiniLM on IRC | 136, 0.996 | 379, 0.993 (310, 0.992) |
+| 198,000, MiniLM on IRC | 248, 0.998 | 464, 0.993 (387, 0.992) |
 | 131,072, made up | 169, 1.0 | 168, 1.0 (133, 1.0) |
 | 262,144, made up | 327, 1.0 | 144, 1.0 |
 | 524,288, made up | 975, 1.0 | 202, 1.0 |

@@ -79,7 +79,7 @@ class LanguageModel:
     """A language model; from `recollex.llm`. Usable as a context manager.
 
     A request that fails in passing (no connection, 408, 409, 429, 5xx, a stop in mid-answer) is
-    sent again after .5, 1, 2, 4 ... seconds with random jitter, not before the endpoint's
+    sent again after 0.5, 1, 2, 4 ... seconds with random jitter, not before the endpoint's
     ``Retry-After``, as long as the deadline allows. All errors are `errors.LanguageModelError`.
 
     Threads: any number. A child of a fork has connections of its own.

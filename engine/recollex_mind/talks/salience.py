@@ -102,8 +102,8 @@ NUMBERS_ENOUGH = 1
 WORDS_ENOUGH = 20
 """The counts at which names, numbers and words reach their full weight. With the weights of a
 default `WritePolicy`, a turn that is evidence for an answer of LoCoMo has a higher salience than a
-turn that is not with probability .80 (conversations 1 to 5, on which they were chosen) and .82 (6
-to 10); by length alone, .74 and .76.
+turn that is not with probability 0.80 (conversations 1 to 5, on which they were chosen) and 0.82 (6
+to 10); by length alone, 0.74 and 0.76.
 """
 
 

@@ -48,7 +48,7 @@ class WritePolicy:
     session_gap: a silence that ends a session.
     topic_turns, topic_cosine: the topic changes when the mean vector of the last topic_turns turns
     and that of as many turns before them have a cosine below topic_cosine; None: never. On LoCoMo
-    1 % of the places within a session are below .5.
+    1 % of the places within a session are below 0.5.
     backfill_score: the cosine below which a memory does not answer a question, and below which a
     turn is not relevant to it.
     secrets, cards, emails, phones, addresses: what happens to each kind of sensitive slot;

@@ -4,7 +4,7 @@ Numba optimises each function of a tree by itself and generates machine code for
 into its callers and optimises it again with each of them. Only the roots, which Python calls, are
 ever run. Here the others stay as they were lowered until a root links and optimises them; numba's
 own functions that a kernel calls do, too. The root's code is as fast: the optimiser sees the same
-functions. It is faster to make, see docs/decisions/2026-11-26-compiled-at-the-root.md.
+functions. It is faster to make, see docs/decisions/search.md.
 
 Numba's lock is held while it compiles, so that all of this happens on one thread at a time.
 """

@@ -5,7 +5,7 @@ and mixes all components, so the signs carry about as much of every component of
 With v and q turned, the estimate (Gao and Long, RaBitQ, SIGMOD 2024, section 3.2) is
     <v, q>  ~  <b, q> |v|^2 / <b, v>
 whose error does not depend on the direction of v; for vectors of length 1 and D = 384 its standard
-deviation is .038. Of q whole numbers are used, see `_query_levels`, which makes it .045.
+deviation is 0.038. Of q whole numbers are used, see `_query_levels`, which makes it 0.045.
 
 A row of width D is W = ceil(D / 64) words of 64 bits: bit j of word i is set where component
 64 i + j is not negative.

@@ -214,7 +214,7 @@ def likely_links(
 
     Shapes: as for `links`; signs from `encode_signs`.
 
-    Cost: O(n * rows * D / 64), about .8 ns a pair at width 384.
+    Cost: O(n * rows * D / 64), about 0.8 ns a pair at width 384.
     """
     bits, row_factors = signs
     out_memories, out_weights, out_counts = out

@@ -160,7 +160,7 @@ def score_found(
         found           uint32[n], each once, which are put in order; out float32[n]
         scratch         see `Room`
 
-    Cost: for each term .5 ns a posting, or 8 ns each found if they are few beside it, or
+    Cost: for each term 0.5 ns a posting, or 8 ns each found if they are few beside it, or
     2 ns each found if it has a column.
     """
     terms, idf, fixed, per_word = weights

@@ -2,7 +2,7 @@
 
 Equation (Kamphuis et al., ECIR 2020, Table 1, "Lucene (accurate)"), for the words q of a question:
     score(d) = sum over q of idf[q] * f / (f + norm(d)), f: how often document d holds q
-    idf[q] = ln(1 + (N - df + .5) / (df + .5)), df: how many of N documents hold q
+    idf[q] = ln(1 + (N - df + 0.5) / (df + 0.5)), df: how many of N documents hold q
     norm(d) = k1 * (1 - b + b * length(d) / mean length)
 """
 

@@ -162,8 +162,8 @@ def search_words(
     """Do `word_weights`, `search_weighed` and `best_rows`; return how many memories and terms.
 
     Also returned are the last two that `word_weights` returns. Results come in arrays of the
-    caller's, because each one that a kernel makes costs .6 us to hand over, and each that it is
-    given .1: so those of a view come as addresses. A tuple costs more than its items, so the
+    caller's, because each one that a kernel makes costs 0.6 us to hand over, and each that it is
+    given 0.1: so those of a view come as addresses. A tuple costs more than its items, so the
     scalars of `Weights` and the parts of `Admitted` are arguments of their own.
 
     Shapes: as for the three; texts int64[7, 2], see `segments.places`; allowed uint8[end_document];

@@ -171,7 +171,7 @@ def word_weights(
     words of the question.
 
     Equation, N = ``population``, df how many of these documents hold the term:
-        idf = share * ln(1 + (N - df + .5) / (df + .5))
+        idf = share * ln(1 + (N - df + 0.5) / (df + 0.5))
     The documents are those before ``end_document``; if ``population`` is less, the allowed ones
     of them, which are so many.
 

@@ -63,7 +63,7 @@ def test_the_event_is_among_the_first_three(written):
         summary in [hit.item.summary for hit in written.events.search(question, limit=3)]
         for summary, question in asked
     ]
-    assert len(found) == 100 and sum(found) >= 95  # .98 when they were first asked
+    assert len(found) == 100 and sum(found) >= 95  # 0.98 when they were first asked
 
 
 def test_the_fact_is_among_the_first_three(written):

@@ -37,13 +37,13 @@ def test_the_same_name_is_the_same_entity_however_it_is_written():
 
 
 def test_the_score_is_memoras():
-    # "sara" and "sarah": likeness .8, so .4; company 5 of 10: .15; no gap: .2 - exactly .75
+    # "sara" and "sarah": likeness 0.8, so 0.4; company 5 of 10: 0.15; no gap: 0.2 - exactly 0.75
     table = table_of("Sara")
     assert resolve(table, "Sarah", others=[9], shared=lambda entity, others: 5) == 0
     assert resolve(table, "Sarah", others=[9], shared=lambda entity, others: 4) is None
-    company = 5  # and a hundredth of a week: .4 + .15 + .198
+    company = 5  # and a hundredth of a week: 0.4 + 0.15 + 0.198
     assert resolve(table, "Sarah", at=RECENCY_US // 100, shared=lambda *_: company) is None
-    gap = int(RECENCY_US * math.log(2))  # recency .1, so company must be full: .4 + .3 + .1
+    gap = int(RECENCY_US * math.log(2))  # recency 0.1, so company must be full: 0.4 + 0.3 + 0.1
     assert resolve(table, "Sarah", at=gap, shared=lambda entity, others: 10) == 0
     assert resolve(table, "Sarah", at=-gap, shared=lambda entity, others: 10) == 0
     assert resolve(table, "Sarah", at=9 * RECENCY_US, shared=lambda entity, others: 10) is None
@@ -214,12 +214,12 @@ def test_of_several_variants_the_one_named_last_is_meant():
 
 
 def test_the_printed_sum_has_no_threshold_of_its_own():
-    # "greek" and "greta": likeness .6, so .3; full company .3; no gap .2 - .8 together
+    # "greek" and "greta": likeness 0.6, so 0.3; full company 0.3; no gap 0.2 - 0.8 together
     assert resolve(printed("Greta"), "Greek", shared=lambda *_: 10) == 0
-    assert resolve(printed("Greta"), "Greek", shared=lambda *_: 8) is None  # .74
-    # the first letters need not agree: "zoey" and "joey" are .75 alike
+    assert resolve(printed("Greta"), "Greek", shared=lambda *_: 8) is None  # 0.74
+    # the first letters need not agree: "zoey" and "joey" are 0.75 alike
     assert resolve(printed("Zoey"), "Joey", shared=lambda *_: 10) == 0
-    # the paper's own example stays below its threshold: .25 + .3 + .17
+    # the paper's own example stays below its threshold: 0.25 + 0.3 + 0.17
     monday_to_tuesday = RECENCY_US // 7
     assert resolve(printed("Alice"), "Alice Chen", monday_to_tuesday, shared=lambda *_: 10) is None
 

@@ -288,7 +288,7 @@ print("numba.np.arraymath" in sys.modules)
 
 
 def test_who_compiles_nothing_imports_nothing_of_what_numba_compiles_with(source, tmp_path):
-    """Numba's part for numpy imports scipy where it is installed: .2 s of CPU."""
+    """Numba's part for numpy imports scipy where it is installed: 0.2 s of CPU."""
     (source / "callers.py").write_text(CALLERS)
     for name, answer in (("one", "6"), ("other", "12")):
         for compiles in ("True", "False"):
