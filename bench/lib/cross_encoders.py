@@ -44,7 +44,7 @@ from recollex_engine.models.token_encoder import TokenEncoder
 from recollex_engine.models.weights import find_weights
 from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.state.word_pieces import find_pieces
-from recollex_kernels.fusing.maxsim import maxsim
+from recollex_kernels.fusing.reranking import maxsim
 
 PAIRS = (10, 50, 100, 300)
 LENGTHS = (32, 64, 128)

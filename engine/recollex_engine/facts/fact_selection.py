@@ -23,7 +23,7 @@ from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.fact_orders import SortedRun
 from recollex_engine.storage.read_only import read_only
-from recollex_kernels.memories.fact_selection import first_at_least, select_facts, walk_chain
+from recollex_kernels.memories.facts import first_at_least, select_facts, walk_chain
 
 ORDERS = {"recorded": None, "start": "fact_start", "end": "fact_end"}
 """What facts may be ordered by, and its column."""

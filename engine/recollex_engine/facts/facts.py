@@ -17,7 +17,7 @@ from recollex_engine.facts.conflicts import conflicts_of, overlap
 from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.state.chain import NONE
 from recollex_engine.storage.dictionary import split_strings
-from recollex_kernels.memories.fact_gathering import OBJECT, SUBJECT, gather_facts
+from recollex_kernels.memories.facts import OBJECT, SUBJECT, gather_facts
 
 FEW = 4
 """Up to so many ids or facts are read one by one, which takes less time than to gather them."""

@@ -20,7 +20,7 @@ from recollex_engine.state.view import View, share
 from recollex_kernels.vectors.cascade import cascade_top
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
 from recollex_kernels.words.keyword import search_words
-from recollex_kernels.words.phrases import documents_holding
+from recollex_kernels.words.postings import documents_holding
 
 Mask: TypeAlias = npt.NDArray[np.uint8]
 """uint8[memories]: 1 for each memory that may be returned."""

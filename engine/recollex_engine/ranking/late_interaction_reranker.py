@@ -13,7 +13,7 @@ from recollex_engine.models.description import DEFAULT_MODEL
 from recollex_engine.models.token_encoder import load_token_encoder
 from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.reranking import REPLACING, Combination, check_combination
-from recollex_kernels.fusing.maxsim import maxsim
+from recollex_kernels.fusing.reranking import maxsim
 
 
 @dataclass(frozen=True, slots=True)

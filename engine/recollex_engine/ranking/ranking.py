@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from recollex_engine.fork import cached_property
 from recollex_engine.ranking.arms import ArmList
-from recollex_kernels.fusing.ranks import ranks_in
+from recollex_kernels.fusing.reciprocal_rank import ranks_in
 
 
 @dataclass  # made in each recall: a frozen class costs three times as long

@@ -9,7 +9,7 @@ import numpy as np
 from recollex_engine.ranking.diversity import FOLDED
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_engine.ranking.reordered_parts import reordered
-from recollex_kernels.fusing.sources import UNREAD, after_sources
+from recollex_kernels.fusing.diversity import UNREAD, after_sources
 
 REPEATED = "repeated"
 """The name of the part of the score by which such facts and others exchange their places."""

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from recollex_engine.ranking.arms import NO_SHARES, Mask
 from recollex_engine.state.view import View
 from recollex_engine.storage.read_only import read_only
+from recollex_kernels.words.keyword import word_frequencies
 from recollex_kernels.words.spelling import LONGEST, SHORTEST, spelled_like
-from recollex_kernels.words.weighing import word_frequencies
 
 UNKNOWN = 0.4
 """The least share of a question's words, by idf, that no memory holds. Of most questions less is

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.storage.memory_order import fence
-from recollex_kernels.memories.newest import newest_entries
+from recollex_kernels.memories.columns import newest_entries
 
 NONE = 0xFFFFFFFF
 FEW = 16

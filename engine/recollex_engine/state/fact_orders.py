@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.storage.read_only import read_only
-from recollex_kernels.memories.fact_selection import RUN, extremes_in_order
+from recollex_kernels.memories.facts import RUN, extremes_in_order
 
 UNSORTED = 4096
 """The most versions that are scanned because no run holds them: 10 us."""

@@ -17,8 +17,7 @@ from recollex_engine.state.entity_merges import Identities
 from recollex_engine.state.fact_orders import FactOrders
 from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.storage.read_only import read_only
-from recollex_kernels.memories.fact_gathering import Columns
-from recollex_kernels.memories.fact_selection import Facts
+from recollex_kernels.memories.facts import Columns, Facts
 
 TABLES = ("fact", "event", "node", "phrase")
 """The tables whose items are in the order of their operations; a view counts them by operation."""

@@ -25,8 +25,7 @@ from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.content_file import map_content, write_sealed
 from recollex_engine.storage.disk import Replacement, flush
 from recollex_engine.storage.read_only import read_only
-from recollex_kernels.vectors.hnsw_file import places_of
-from recollex_kernels.vectors.hnsw_search import ARRIVED, OTHER_ROWS, near_rows, slot_rows
+from recollex_kernels.vectors.hnsw import ARRIVED, OTHER_ROWS, near_rows, places_of, slot_rows
 
 PROPOSED = 576
 """Rows that the graphs propose to a recall, at the least: how wide a walk must be depends on it."""

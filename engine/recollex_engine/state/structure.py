@@ -28,7 +28,7 @@ from recollex_engine.domain.trust import LEVELS
 from recollex_engine.errors import CorruptError
 from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.entity_types import ENTITY_TYPES
-from recollex_kernels.memories.structure import all_below, all_earlier, all_rise
+from recollex_kernels.memories.columns import all_below, all_earlier, all_rise
 
 _LABELS = {
     "label": False,

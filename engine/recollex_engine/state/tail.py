@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.storage.memory_order import fence
-from recollex_kernels.words.chains import BLOCK
-from recollex_kernels.words.tail import extend_chains, publish_chains
+from recollex_kernels.words.tail import BLOCK, extend_chains, publish_chains
 
 _LEAST = 256
 

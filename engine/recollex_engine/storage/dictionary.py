@@ -28,7 +28,7 @@ from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.storage.column import Column
 from recollex_engine.storage.column_file import MappedFile
 from recollex_engine.storage.dictionary_index import DictionaryIndex, Hashes, ItemNumbers
-from recollex_kernels.memories.strings import gather_strings
+from recollex_kernels.memories.gathering import gather_strings
 
 INDEX_FROM = 1024
 """Below this many strings there is no index file: a dict holds them, filled on first use."""

@@ -1,15 +1,139 @@
-"""Diversity of a list: maximal marginal relevance (MMR), and fingerprints that find duplicates.
+"""Lists that repeat themselves: maximal marginal relevance (MMR), fingerprints, sources.
 
 Both ways of computing MMR use `similarity`, which is the same number for (a, b) and (b, a): they
 give the same order to the bit.
+
+Sixteen similarities at once: of each of four rows and each of four others.
+Each is to the bit that of `similarity`: the same products and sums in the same order. It saves
+reading: a row is read once for four pairs.
 """
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any, cast
 
-from recollex_kernels.fusing._pairs import SIDE, pair_similarities
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils as _cgutils
+from numba.extending import intrinsic
+
+from recollex_kernels.machine.intrinsics import contiguous, load, row_of, splat, tree
 from recollex_kernels.machine.jit import F32, F64, I64, U8, U16, U32, U64, kernel
-from recollex_kernels.machine.prefetch import prefetch, prefetch_row
+from recollex_kernels.machine.memory_access import prefetch, prefetch_row
 from recollex_kernels.vectors.similarity import decode_row, similarity
+
+_BUILD: Any = _cgutils  # its functions carry no types
+_I64 = ir.IntType(64)
+_FLOAT = ir.FloatType()
+SIDE = 4
+"""Rows on either side."""
+
+
+def _summed(b: Any, left: Any, right: Any, n: int, span: tuple[Any, Any, int, int]) -> list[Any]:
+    """Return the sums of products of ``n`` lanes, of each pair: 16 vectors.
+
+    span: from where to where, by how many components, and how far into each block.
+    """
+    first, end, step, shift = span
+    sums = [_BUILD.alloca_once_value(b, splat(_FLOAT, n, 0.0)) for _ in range(SIDE * SIDE)]
+    for at in sums:
+        b.store(splat(_FLOAT, n, 0.0), at)
+    with _BUILD.for_range_slice(b, first, end, _I64(step)) as (j, _):
+        place = b.add(j, _I64(shift))
+        of_right = [load(b, row, place, _FLOAT, n, 4) for row in right]
+        for i, row in enumerate(left):
+            of_left = load(b, row, place, _FLOAT, n, 4)
+            for k in range(SIDE):
+                at = sums[SIDE * i + k]
+                b.store(b.fadd(b.load(at), b.fmul(of_left, of_right[k])), at)
+    return [b.load(at) for at in sums]
+
+
+def _code(typing: Any, rows: Any, first: Any, second: Any, out: Any) -> Any:
+    contiguous("rows and similarities", rows, out)
+
+    def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
+        found = [
+            row_of(context, b, signature.args[0], args[0], b.add(row, _I64(i)))
+            for row in args[1:3]
+            for i in range(SIDE)
+        ]
+        rows = [row for row, _ in found]
+        width = found[0][1]
+        left = rows[:SIDE]
+        right = rows[SIDE:]
+        whole = b.and_(width, _I64(-32))
+        low, high = (_summed(b, left, right, 16, (_I64(0), whole, 32, shift)) for shift in (0, 16))
+        rest = _summed(b, left, right, 8, (whole, width, 8, 0))
+        for i in range(SIDE):
+            to, _ = row_of(context, b, signature.args[3], args[3], b.add(args[1], _I64(i)))
+            for k in range(SIDE):
+                pair = SIDE * i + k
+                of_blocks = tree(b, b.fadd(low[pair], high[pair]), 16)
+                found = b.fadd(of_blocks, tree(b, rest[pair], 8))
+                b.store(found, b.gep(to, [b.add(args[2], _I64(k))]))
+        return context.get_dummy_value()
+
+    return types.void(rows, types.int64, types.int64, out), build
+
+
+pair_similarities = cast(Callable[[F32, int, int, F32], None], intrinsic(_code))
+"""Sets ``out[i, j]`` for `SIDE` rows i from ``first`` on and `SIDE` rows j from ``second`` on."""
+
+
+# Which facts stand after all that they were drawn from? They say nothing new there.
+UNREAD = -1
+"""What `after_sources` returns if the sources of a memory are not known yet."""
+
+
+@kernel
+def after_sources(memories: U32, head: int, sources: tuple[U32, U32], ids: U32, out: I64) -> int:
+    """Write the places of a list in which such facts follow the others; return how many there are.
+
+    A fact among the first ``head`` memories is such a one if each of its sources is the id of a
+    memory before it. They stand in their order after the others of the head; what is after the
+    head stays. Returns `UNREAD` for a head with a memory whose sources are not known; then ``out``
+    means nothing.
+
+    Shapes:
+        memories  uint32[n]    best first
+        sources   (first, flat): first[m] is 1 + the place in flat of how many sources memory m
+                  has, which are behind that; 0 or beyond the end of ``first``: not known
+        ids       uint32       the id of each memory
+        out       int64[n]     changed in place
+
+    Cost: O(head * sources), and O(head) for each source; 1 us for 40 memories.
+    """
+    first, flat = sources
+    n = memories.shape[0]
+    head = min(head, n)
+    leading = 0
+    behind = 0
+    later = np.empty(head, np.int64)
+    for place in range(head):
+        memory = memories[place]
+        if memory >= first.shape[0] or first[memory] == 0:
+            return UNREAD
+        at = np.int64(first[memory]) - 1
+        count = np.int64(flat[at])
+        known = 0
+        for source in flat[at + 1 : at + 1 + count]:
+            for before in memories[:place]:
+                if ids[before] == source:
+                    known += 1
+                    break
+        if count > 0 and known == count:
+            later[behind] = place
+            behind += 1
+        else:
+            out[leading] = place
+            leading += 1
+    for place in range(behind):
+        out[leading + place] = later[place]
+    for place in range(head, n):
+        out[place] = place
+    return behind
+
 
 _PAIRED = 3  # times that a similarity costs alone what it costs among all pairs
 

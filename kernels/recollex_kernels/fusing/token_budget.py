@@ -3,7 +3,7 @@
 import numpy as np
 
 from recollex_kernels.machine.jit import U32, kernel
-from recollex_kernels.machine.prefetch import prefetch
+from recollex_kernels.machine.memory_access import prefetch
 
 NONE = np.uint32(0xFFFFFFFF)
 

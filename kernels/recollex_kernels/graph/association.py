@@ -5,7 +5,7 @@ from typing import TypeAlias
 import numpy as np
 
 from recollex_kernels.graph.links import Mentions
-from recollex_kernels.machine.bitmap import bitmap, listed, mark, place_of
+from recollex_kernels.machine.bit_masks import bitmap, listed, mark, place_of
 from recollex_kernels.machine.jit import F64, I64, U8, U32, kernel
 from recollex_kernels.machine.top_k import strongest
 

@@ -29,14 +29,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from recollex_kernels.graph._entity_links import (
-    HALF,
-    Seen,
-    best_cosine,
-    known_pairs,
-    next_named,
-    open_newest,
-)
 from recollex_kernels.graph._frontier import (
     activation_of,
     closeness_of,
@@ -46,10 +38,23 @@ from recollex_kernels.graph._frontier import (
     push,
     sink,
 )
-from recollex_kernels.graph._time_links import NONE, near_in_time
-from recollex_kernels.graph.links import Links, Mentions, Query, Scored, Times
+from recollex_kernels.graph.links import (
+    HALF,
+    NONE,
+    Links,
+    Mentions,
+    Query,
+    Scored,
+    Seen,
+    Times,
+    best_cosine,
+    known_pairs,
+    near_in_time,
+    next_named,
+    open_newest,
+)
 from recollex_kernels.machine.jit import F32, I64, U8, U32, U64, kernel
-from recollex_kernels.machine.prefetch import prefetch
+from recollex_kernels.machine.memory_access import prefetch
 
 _HEAVIEST = np.float32(1)  # rounding lets a cosine be a little more
 _FAR = np.float32(-np.inf)  # the closeness of what is not among the known

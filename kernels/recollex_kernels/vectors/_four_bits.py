@@ -19,9 +19,8 @@ from numba import types
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
-from recollex_kernels.machine.arrays import contiguous, data_of, row_of
+from recollex_kernels.machine.intrinsics import contiguous, data_of, lanes, load, row_of, splat
 from recollex_kernels.machine.jit import F32, I8, I32, U8, kernel
-from recollex_kernels.machine.vector_code import lanes, load, splat
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _BYTE = ir.IntType(8)

@@ -11,16 +11,19 @@ import numpy as np
 
 from recollex_kernels.machine.bit_masks import TILE, lowest, marked
 from recollex_kernels.machine.jit import F32, U8, U16, U32, U64, kernel
-from recollex_kernels.machine.prefetch import prefetch, prefetch_row
+from recollex_kernels.machine.memory_access import prefetch, prefetch_row
 from recollex_kernels.machine.top_k import kth_greatest
-from recollex_kernels.vectors._allowed_rows import rows_of_allowed
-from recollex_kernels.vectors._best_rows import best_rows
+from recollex_kernels.vectors._best_rows import best_rows, prune, room, rows_of_allowed
 from recollex_kernels.vectors._four_bits import TOGETHER as FOUR
 from recollex_kernels.vectors._four_bits import encode_query, four_sums
-from recollex_kernels.vectors._level_estimates import PLANES, TOGETHER, level_estimates
 from recollex_kernels.vectors._one_bit import encode_bits, turn
-from recollex_kernels.vectors._query_levels import encode_levels, estimate_tile
-from recollex_kernels.vectors._top_buffer import prune, room
+from recollex_kernels.vectors._query_levels import (
+    PLANES,
+    TOGETHER,
+    encode_levels,
+    estimate_tile,
+    level_estimates,
+)
 from recollex_kernels.vectors.codes import Estimated, OneBit
 from recollex_kernels.vectors.similarity import decode_row
 

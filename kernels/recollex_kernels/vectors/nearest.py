@@ -8,10 +8,8 @@ import numpy as np
 
 from recollex_kernels.machine.jit import F32, U8, U16, U32, kernel
 from recollex_kernels.machine.top_k import kth_greatest, strongest
-from recollex_kernels.vectors._allowed_rows import rows_of_allowed
-from recollex_kernels.vectors._best_rows import best_rows
+from recollex_kernels.vectors._best_rows import best_rows, prune, room, rows_of_allowed
 from recollex_kernels.vectors._four_bits import TOGETHER, bounds, encode_query, four_sums
-from recollex_kernels.vectors._top_buffer import prune, room
 from recollex_kernels.vectors.codes import FourBits
 from recollex_kernels.vectors.similarity import similarity
 

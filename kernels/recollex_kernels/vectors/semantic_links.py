@@ -10,12 +10,18 @@ import numpy as np
 
 from recollex_kernels.machine.bit_masks import TILE, lowest
 from recollex_kernels.machine.jit import F32, I8, I64, U8, U16, U32, kernel
-from recollex_kernels.machine.prefetch import prefetch_row
+from recollex_kernels.machine.memory_access import prefetch_row
 from recollex_kernels.vectors._four_bits import TOGETHER as FOUR
 from recollex_kernels.vectors._four_bits import bounds, encode_query, four_sums
-from recollex_kernels.vectors._level_estimates import PLANES, TOGETHER, level_estimates
 from recollex_kernels.vectors._one_bit import turn
-from recollex_kernels.vectors._query_levels import encode_levels, estimate_tile, scale_of
+from recollex_kernels.vectors._query_levels import (
+    PLANES,
+    TOGETHER,
+    encode_levels,
+    estimate_tile,
+    level_estimates,
+    scale_of,
+)
 from recollex_kernels.vectors.codes import FourBits, OneBit
 from recollex_kernels.vectors.similarity import decode_row, similarity
 

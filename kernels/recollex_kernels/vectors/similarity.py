@@ -23,9 +23,8 @@ from numba import types
 from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 
-from recollex_kernels.machine.arrays import contiguous, data_of, row_of
+from recollex_kernels.machine.intrinsics import contiguous, data_of, load, row_of, splat, tree
 from recollex_kernels.machine.jit import F32, U16
-from recollex_kernels.machine.vector_code import load, splat, tree
 
 _BUILD: Any = _cgutils  # its functions carry no types
 _I32 = ir.IntType(32)

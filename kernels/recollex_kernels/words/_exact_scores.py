@@ -10,20 +10,19 @@ import numpy as np
 
 from recollex_kernels.machine.bit_masks import lowest
 from recollex_kernels.machine.jit import F32, I64, U8, U16, U32, kernel
-from recollex_kernels.machine.prefetch import prefetch
-from recollex_kernels.words._bounds import count_reaching
-from recollex_kernels.words._impact_decoding import code_counts
-from recollex_kernels.words._lanes import LANES, reaching
-from recollex_kernels.words._positions import position_of
-from recollex_kernels.words._segment_table import (
+from recollex_kernels.machine.memory_access import prefetch
+from recollex_kernels.words._bounds import LANES, count_reaching, reaching
+from recollex_kernels.words.bm25 import Weights
+from recollex_kernels.words.impacts import code_counts
+from recollex_kernels.words.segments import (
     SLICE,
     SLICE_BITS,
     columns_of,
     extent,
     limits_of,
+    position_of,
     postings_of,
 )
-from recollex_kernels.words.bm25 import Weights
 
 Room: TypeAlias = tuple[U16, U32, U32]
 """Scratch of `score_found`, for documents [first, end): places, bits, hits.

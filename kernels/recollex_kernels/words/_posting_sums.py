@@ -7,10 +7,9 @@ import numpy as np
 
 from recollex_kernels.machine.bit_masks import lowest
 from recollex_kernels.machine.jit import U8, U16, U32, kernel
-from recollex_kernels.machine.prefetch import prefetch
-from recollex_kernels.words._lanes import LANES, reaching
-from recollex_kernels.words._positions import position_of
-from recollex_kernels.words._segment_table import SLICE
+from recollex_kernels.machine.memory_access import prefetch
+from recollex_kernels.words._bounds import LANES, reaching
+from recollex_kernels.words.segments import SLICE, position_of
 
 _AHEAD = 512  # postings prefetched ahead
 

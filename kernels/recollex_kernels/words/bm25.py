@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from recollex_kernels.machine.jit import F32, U32, U64, kernel
-from recollex_kernels.machine.prefetch import prefetch
+from recollex_kernels.machine.memory_access import prefetch
 
 NONE = np.uint32(0xFFFFFFFF)
 _TABLE = 1024

@@ -7,10 +7,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from recollex_kernels.machine.bitmap import Bits, place_of
+from recollex_kernels.machine.bit_masks import Bits, place_of
 from recollex_kernels.machine.jit import F32, I64, U32, U64, kernel
-from recollex_kernels.words._impact_decoding import DENSE, code_values
-from recollex_kernels.words._segment_table import (
+from recollex_kernels.words.bm25 import Weights, scores_of
+from recollex_kernels.words.impacts import DENSE, code_values
+from recollex_kernels.words.segments import (
     SLICE,
     columns_of,
     extent,
@@ -20,7 +21,6 @@ from recollex_kernels.words._segment_table import (
     set_stops,
     slices_of,
 )
-from recollex_kernels.words.bm25 import Weights, scores_of
 
 Asked: TypeAlias = tuple[I64, F32, U32, U64, U32, float, float, U32, F32]
 """What scores a question's words: table of segments (see `segments`); tail, the scores of the

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recollex_engine.domain.schema import NONE
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, Signs, read_signs
-from recollex_kernels.fusing._signs import standing
+from recollex_kernels.fusing.contextual import standing
 
 SHARES = st.floats(0, 1)
 ANYTHING = st.floats(-1e6, 1e6)

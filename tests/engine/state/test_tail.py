@@ -5,7 +5,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from recollex_engine.domain.schema import NONE
 from recollex_engine.state.tail import Tail
-from recollex_kernels.words.chains import chain_frequency
+from recollex_kernels.words.tail import chain_frequency
 
 TERMS = 400
 texts = st.lists(st.sampled_from([0, 1, 2, 300, TERMS - 1, NONE]), max_size=6)

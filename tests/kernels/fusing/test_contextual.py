@@ -5,11 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.fusing._neighbourhood import surround, weigh
-from recollex_kernels.fusing._signs import standing
-from recollex_kernels.fusing.contextual import contextual
+from recollex_kernels.fusing.contextual import contextual, standing
 from recollex_kernels.fusing.features import NAMES, NONE, SPEAKER, scores_of
 from recollex_kernels.graph.association import associations
-from recollex_kernels.words._segment_table import FIELDS
+from recollex_kernels.words.segments import FIELDS
 from tests.kernels.circles import strangers_among
 from tests.kernels.inputs import kept, read_only
 

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.fusing._moments import moments
-from recollex_kernels.fusing._neighbours import NONE, neighbours
-from recollex_kernels.fusing.features import NAMES, asks, best_of_document, scores_of
+from recollex_kernels.fusing._neighbourhood import NONE, neighbours
+from recollex_kernels.fusing.features import NAMES, asks, best_of_document, moments, scores_of
 from tests.kernels.inputs import frozen
 
 settings.register_profile("kernels", deadline=None)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.fusing.maxsim import maxsim
+from recollex_kernels.fusing.reranking import maxsim
 from tests.kernels.inputs import kept
 
 few = st.sampled_from([-127, -3, 0, 1, 64, 127])  # forces ties

@@ -2,8 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.fusing._neighbourhood import surround, weigh
-from recollex_kernels.fusing._neighbours import NONE, neighbours
+from recollex_kernels.fusing._neighbourhood import NONE, neighbours, surround, weigh
 from recollex_kernels.vectors.codes import cosines
 from recollex_kernels.words.bm25 import scores_of
 from recollex_kernels.words.postings import build_postings

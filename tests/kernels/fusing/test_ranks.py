@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.fusing.ranks import ranks_in
+from recollex_kernels.fusing.reciprocal_rank import ranks_in
 
 ordinals = st.lists(st.integers(0, 12) | st.just(2**32 - 1), unique=True)
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.fusing._signs import NONE, standing
+from recollex_kernels.fusing.contextual import NONE, standing
 from tests.kernels.inputs import kept
 
 VALUES = st.sampled_from([-1.0, 0.0, 0.5, 2.0, 3.5])  # ties

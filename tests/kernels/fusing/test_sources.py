@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.fusing.sources import UNREAD, after_sources
+from recollex_kernels.fusing.diversity import UNREAD, after_sources
 from tests.kernels.inputs import kept
 
 settings.register_profile("kernels", deadline=None)

@@ -1,7 +1,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.machine.bitmap import bitmap, listed, mark, place_of
+from recollex_kernels.machine.bit_masks import bitmap, listed, mark, place_of
 
 settings.register_profile("kernels", deadline=None)
 settings.load_profile("kernels")

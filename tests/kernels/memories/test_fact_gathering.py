@@ -7,7 +7,7 @@ import numpy.typing as npt
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.memories.fact_gathering import gather_facts
+from recollex_kernels.memories.facts import gather_facts
 
 Array = npt.NDArray[Any]
 ENTITY, SKIPPED = 0, 2

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.memories.fact_selection import (
+from recollex_kernels.memories.facts import (
     RUN,
     extremes_in_order,
     first_at_least,

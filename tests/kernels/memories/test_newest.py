@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.memories.newest import NONE, newest_entries
+from recollex_kernels.memories.columns import NONE, newest_entries
 from tests.kernels.inputs import kept
 
 settings.register_profile("kernels", deadline=None)

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.memories.strings import gather_strings
+from recollex_kernels.memories.gathering import gather_strings
 from tests.kernels.inputs import kept
 
 

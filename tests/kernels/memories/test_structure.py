@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.memories.structure import all_below, all_earlier, all_rise
+from recollex_kernels.memories.columns import all_below, all_earlier, all_rise
 from tests.kernels.inputs import frozen
 
 settings.register_profile("kernels", deadline=None)

@@ -4,8 +4,14 @@ from hypothesis import strategies as st
 
 from recollex_kernels.vectors._four_bits import encode_query
 from recollex_kernels.vectors.codes import encode
-from recollex_kernels.vectors.hnsw_file import places_of
-from recollex_kernels.vectors.hnsw_search import ARRIVED, OTHER_ROWS, TOO_FAR, near_rows, slot_rows
+from recollex_kernels.vectors.hnsw import (
+    ARRIVED,
+    OTHER_ROWS,
+    TOO_FAR,
+    near_rows,
+    places_of,
+    slot_rows,
+)
 from tests.kernels.inputs import kept, read_only
 
 D, CONNECTIVITY, ABOVE = 8, 2, 16

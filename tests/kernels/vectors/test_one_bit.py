@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.vectors._hadamard import transform
+from recollex_kernels.vectors._one_bit import transform
 from tests.kernels.unit_vectors import turned
 
 settings.register_profile("kernels", deadline=None)

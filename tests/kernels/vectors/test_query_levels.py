@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 
 import recollex_kernels
 from recollex_kernels.machine.bit_masks import TILE
-from recollex_kernels.vectors._level_estimates import PLANES, TOGETHER, level_estimates
-from recollex_kernels.vectors._query_levels import encode_levels, estimate_tile, scale_of
+from recollex_kernels.vectors._query_levels import (
+    PLANES,
+    TOGETHER,
+    encode_levels,
+    estimate_tile,
+    level_estimates,
+    scale_of,
+)
 from tests.kernels.unit_vectors import (
     clustered,
     cosines_of,
@@ -107,7 +113,7 @@ def test_estimates_err_by_less_than_a_twentieth():
 
 PLAIN = """
 import numba, numpy as np
-from recollex_kernels.vectors._level_estimates import PLANES, TOGETHER, level_estimates
+from recollex_kernels.vectors._query_levels import PLANES, TOGETHER, level_estimates
 
 @numba.njit
 def estimated(held, factors, planes, total, limit, out):

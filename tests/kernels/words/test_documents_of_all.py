@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.words._segment_table import SLICE, list_of, postings_of, set_stops, slices_of
+from recollex_kernels.words.keyword import admitted_frequency, document_frequency
 from recollex_kernels.words.postings import STOP, build_postings, documents_of_all
-from recollex_kernels.words.segments import table
-from recollex_kernels.words.weighing import admitted_frequency, document_frequency
+from recollex_kernels.words.segments import SLICE, list_of, postings_of, set_stops, slices_of, table
 from tests.kernels.inputs import frozen
 from tests.kernels.posting_lists import graded_lists
 

@@ -6,11 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_kernels.words.bm25 import best_rows, scores_of
-from recollex_kernels.words.chains import BLOCK, add_chains, chain_frequency
+from recollex_kernels.words.keyword import NONE, word_weights
 from recollex_kernels.words.postings import STOP, build_postings
 from recollex_kernels.words.segments import table
-from recollex_kernels.words.tail import extend_chains, publish_chains
-from recollex_kernels.words.weighing import NONE, word_weights
+from recollex_kernels.words.tail import (
+    BLOCK,
+    add_chains,
+    chain_frequency,
+    extend_chains,
+    publish_chains,
+)
 from tests.kernels.inputs import frozen, kept
 from tests.kernels.posting_lists import graded_lists
 

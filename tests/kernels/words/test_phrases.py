@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.words.phrases import documents_holding
-from recollex_kernels.words.postings import STOP, build_postings
+from recollex_kernels.words.postings import STOP, build_postings, documents_holding
 from recollex_kernels.words.segments import places, table
 from tests.kernels.inputs import frozen, kept
 from tests.kernels.posting_lists import graded_lists

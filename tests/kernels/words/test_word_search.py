@@ -5,17 +5,21 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollex_kernels.machine.bitmap import bitmap, listed, mark
-from recollex_kernels.words._impact_decoding import DENSE, code_bounds, code_counts, code_values
-from recollex_kernels.words._segment_table import SLICE
+from recollex_kernels.machine.bit_masks import bitmap, listed, mark
 from recollex_kernels.words.bm25 import scores_of
-from recollex_kernels.words.chains import BLOCK
-from recollex_kernels.words.keyword import SCRATCH, _best, search_weighed, search_words
+from recollex_kernels.words.impacts import DENSE, code_bounds, code_counts, code_values
+from recollex_kernels.words.keyword import (
+    NONE,
+    SCRATCH,
+    _best,
+    search_weighed,
+    search_words,
+    word_frequencies,
+)
 from recollex_kernels.words.memory_scores import scores_among
 from recollex_kernels.words.postings import build_postings
-from recollex_kernels.words.segments import places, table
-from recollex_kernels.words.tail import extend_chains, publish_chains
-from recollex_kernels.words.weighing import NONE, word_frequencies
+from recollex_kernels.words.segments import SLICE, places, table
+from recollex_kernels.words.tail import BLOCK, extend_chains, publish_chains
 from tests.kernels.inputs import frozen
 from tests.kernels.posting_lists import graded_lists
 

@@ -1,21 +1,148 @@
-"""Which rows are near a query? A walk through an HNSW graph, by four bits a component.
+"""Which rows are near a query? A walk through an HNSW graph, read from its file.
 
+usearch 2 writes, for each node: its key in 8 bytes, its highest level in 2, then for level 0 and
+each one above a count and room for so many slots of neighbours, 4 bytes each: twice the graph's
+connectivity on level 0, once above.
+
+Heaps of a search: the rows to look at next, and the best rows so far. An entry is one number.
+Entries order by score, which is not NaN, and equal scores by falling row: one comparison of
+integers orders two entries.
+
+Which rows are near a query? A walk through an HNSW graph, by four bits a component.
 The graph is one of usearch's (Malkov and Yashunin, HNSW, 2016): levels, each a graph of fewer nodes
 than the one below. A node names its neighbours by slot. The walk compares the query with the codes
 of a slot's row, which have half the bytes of the graph's own vectors: most of a walk is waiting for
 memory. The walk only proposes rows: their float16 vectors are scored afterwards.
 """
 
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
-from recollex_kernels.machine.jit import F32, I64, U8, U32, kernel
-from recollex_kernels.machine.prefetch import prefetch, prefetch_row
-from recollex_kernels.vectors._beam import entry, longer, push, row_of, sink
+from recollex_kernels.machine.intrinsics import contiguous, data_of
+from recollex_kernels.machine.jit import F32, I16, I64, U8, U32, kernel
+from recollex_kernels.machine.memory_access import prefetch, prefetch_row
+from recollex_kernels.vectors._best_rows import prune, room
 from recollex_kernels.vectors._four_bits import TOGETHER, encode_query, four_sums
-from recollex_kernels.vectors._top_buffer import prune, room
-from recollex_kernels.vectors.hnsw_file import WORD, links_at, prefetch_links, word_at
+
+WORD = 4
+_HEAD = 10  # a key and a level
+_LINE = 64  # bytes that memory gives at once
+
+
+def _code(typing: Any, nodes: Any, place: Any) -> Any:
+    contiguous("nodes", nodes)
+
+    def build(context: Any, b: Any, signature: Any, args: Any) -> Any:
+        data = data_of(context, b, signature.args[0], args[0])
+        loaded = b.load(b.bitcast(b.gep(data, [args[1]]), ir.IntType(32).as_pointer()))
+        loaded.align = 1
+        return loaded
+
+    return types.uint32(nodes, types.int64), build
+
+
+word_at = cast(Callable[[U8, int], np.uint32], intrinsic(_code))
+"""Returns the number of four bytes, little-endian, that stand at a place of ``nodes``."""
+
+
+@kernel
+def places_of(levels: I16, connectivity: int, first: int, out: I64) -> int:
+    """Return where the last node ends, and fill where each begins; the first one at ``first``.
+
+    Shapes: levels int16[n], not negative; out int64[n]. Cost: O(n), 1 ms a million.
+    """
+    own = _HEAD + WORD * (1 + 2 * connectivity)
+    above = WORD * (1 + connectivity)
+    place = first
+    for i in range(levels.shape[0]):
+        out[i] = place
+        place += own + above * levels[i]
+    return place
+
+
+@kernel
+def links_at(nodes: U8, place: int, level: int, connectivity: int) -> tuple[int, int]:
+    """Return where the neighbours of the node at ``place`` stand on a level, and how many.
+
+    There are none if the file ends before them.
+    """
+    at = place + _HEAD
+    most = connectivity
+    if level == 0:
+        most = 2 * connectivity
+    else:
+        at += WORD * (1 + 2 * connectivity) + (level - 1) * WORD * (1 + connectivity)
+    if at + WORD * (1 + most) > nodes.shape[0]:
+        return at, 0
+    return at + WORD, min(int(word_at(nodes, at)), most)
+
+
+@kernel
+def prefetch_links(nodes: U8, place: int, connectivity: int) -> None:
+    """Prefetch a node's neighbours on level 0."""
+    for line in range(0, _HEAD + WORD * (1 + 2 * connectivity), _LINE):
+        prefetch(nodes, place + line)
+
+
+_HALF = np.int64(32)
+_SIGN = np.int32(31)
+_MOST = np.int32(0x7FFFFFFF)
+_LOWER = np.int64(0xFFFFFFFF)
+
+
+@kernel
+def entry(bits: np.int32, row: np.uint32) -> np.int64:
+    """Return the entry of a row whose score has these bits."""
+    ordered = np.int32(bits ^ ((bits >> _SIGN) & _MOST))
+    return np.int64(np.int64(ordered) << _HALF) | np.int64(np.uint32(~row))
+
+
+@kernel
+def row_of(entry: np.int64) -> np.uint32:
+    """Return the row of an entry."""
+    return np.uint32(~np.uint32(entry & _LOWER))
+
+
+@kernel
+def push(n: int, entry: np.int64, heap: I64) -> int:
+    """Return the size of a heap of ``n``, the greatest on top, after one more entry."""
+    i = n
+    while i > 0:
+        above = (i - 1) >> 1
+        if heap[above] >= entry:
+            break
+        heap[i] = heap[above]
+        i = above
+    heap[i] = entry
+    return n + 1
+
+
+@kernel
+def sink(n: int, entry: np.int64, heap: I64) -> None:
+    """Put an entry in the place of the top one of a heap of ``n``."""
+    i = 0
+    below = 1
+    while below < n:
+        if below + 1 < n:
+            below += int(heap[below + 1] > heap[below])
+        if heap[below] <= entry:
+            break
+        heap[i] = heap[below]
+        i = below
+        below = 2 * i + 1
+    heap[i] = entry
+
+
+@kernel
+def longer(heap: I64) -> I64:
+    """Return the heap with room for as many entries again."""
+    return np.concatenate((heap, np.empty(heap.shape[0], np.int64)))
+
 
 ARRIVED = 0
 TOO_FAR = 1
@@ -24,7 +151,7 @@ OTHER_ROWS = 2
 Graph: TypeAlias = tuple[U8, I64, U32, int, int, int, int]
 """A graph of n nodes: nodes, places, own_rows, first_row, connectivity, top, start.
 
-nodes         uint8[]    the graph's file, see `hnsw_file`
+nodes         uint8[]    the graph's file, see `word_at`
 places        int64[n]   where each slot's node begins, from `places_of`
 own_rows      uint32[n]  the row of each slot; empty: slot s is row ``first_row`` + s
 connectivity  neighbours of a node on the levels above 0; twice as many on level 0
