@@ -14,7 +14,7 @@ FOLLOWS_NONE = "opens with O_EXCL or under a random name itself, below the engin
 RANDOM = "writes to the random path that `replacing` or `new_folder` gives"
 ALLOWED = {
     "engine/recollex_engine/storage/disk.py": "is the one place",
-    "engine/recollex_engine/storage/own_files.py": "opens what it removes, with O_NOFOLLOW",
+    "engine/recollex_engine/storage/unfinished.py": "opens what it removes, with O_NOFOLLOW",
     "bindings/recollex/api/keys.py": "O_EXCL: a new file, or an error",
     "bindings/recollex/files/memory_files.py": RANDOM,
     "bindings/recollex/files/other_formats.py": RANDOM,

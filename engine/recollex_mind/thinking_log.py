@@ -12,8 +12,7 @@ from typing import Any, cast
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.records import FormRecord, ThinkRecord
 from recollex_engine.domain.schema import FORM, HOLE, THINK
-from recollex_engine.log.reader import LogFollower, LogOperation
-from recollex_engine.log.seeking import position_before_op
+from recollex_engine.log.reader import LogFollower, LogOperation, position_before_op
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.view import View
 from recollex_mind.followed_kinds import FollowedKinds

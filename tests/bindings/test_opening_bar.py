@@ -4,7 +4,7 @@ import numpy as np
 
 import recollex
 from recollex.api import progress
-from recollex_engine.log import progress as watching
+from recollex_engine.log import reader as watching
 
 
 def told_of_an_opening(folder, **options):

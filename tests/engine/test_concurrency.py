@@ -9,10 +9,10 @@ import pytest
 
 import recollex
 from recollex_engine.errors import UnknownIdError
-from recollex_engine.log import flush_ahead
+from recollex_engine.log import durability
 from recollex_engine.log import writer as log
 from recollex_engine.models.given_vectors import GivenVectors
-from recollex_engine.storage.begun_flush import begin_flush
+from recollex_engine.storage.pooled_file import begin_flush
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
 from tests.engine.faults.small_store import SlowFlush, begin_nothing
@@ -238,7 +238,7 @@ def test_what_is_not_on_the_disk_is_shown_to_no_reader(tmp_path, monkeypatch, wa
             return None if begun is None else SlowFlush(begun, wait)
 
         monkeypatch.setattr(log, "flush", slow_flush)
-        monkeypatch.setattr(flush_ahead, "begin_flush", begin if way == "begun" else begin_nothing)
+        monkeypatch.setattr(durability, "begin_flush", begin if way == "begun" else begin_nothing)
         writing = threading.Thread(target=lambda: agent.retain("the train", embedding=vectors[1]))
         writing.start()
         assert flushing.wait(20)

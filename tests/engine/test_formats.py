@@ -10,7 +10,7 @@ import recollex
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import FormatError
 from recollex_engine.state.manifest import Manifest, _checksum
-from recollex_engine.storage.array_file import read_arrays, write_arrays
+from recollex_engine.storage.content_file import read_arrays, write_arrays
 from recollex_engine.storage.formats import VERSION, numbers, writer_of
 from tests.engine.data.write_store import PieceVectors, unpack
 from tests.engine.unchanged_folders import files

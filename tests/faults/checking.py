@@ -11,7 +11,7 @@ from typing import Any
 
 import recollex
 from recollex_engine.errors import CorruptError, ModelMismatchError
-from recollex_engine.storage.agent_key import open_key
+from recollex_engine.storage.encryption import open_key
 from recollex_engine.writing.erasure import Intent
 from tests.engine.faults.small_store import text, vectors
 from tests.faults import workloads

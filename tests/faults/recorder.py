@@ -2,7 +2,7 @@
 
 The engine writes through calls of `os` alone (see `recollex_engine.storage.disk`), except for
 usearch's graphs, which are read back when they are flushed, and for flushes that are begun
-(`recollex_engine.storage.begun_flush`). These are recorded where they begin, as flushes of the
+(`recollex_engine.storage.pooled_file`). These are recorded where they begin, as flushes of the
 files in one order and then in the other; where they end, a failure is told. So the recording is
 whole, and `Recording.tree` after its last event equals the folder to the byte; `recording` asserts
 that.
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recollex_engine.log import flush_ahead
+from recollex_engine.log import durability
 
 Tree = dict[str, bytes | None]
 """Files by their path below the folder, with their bytes; folders with None."""
@@ -340,7 +340,7 @@ class _Begun:
 
 
 _NAMES = ("open close pwrite ftruncate truncate fsync fdatasync rename unlink rmdir mkdir").split()  # noqa: SIM905
-_begin_flush = flush_ahead.begin_flush
+_begin_flush = durability.begin_flush
 
 
 @contextlib.contextmanager
@@ -350,13 +350,13 @@ def recording(root: Path) -> Iterator[Recording]:
     calls = _Calls(held)
     for name in _NAMES:
         setattr(os, name, getattr(calls, name))
-    flush_ahead.begin_flush = calls.begin_flush  # type: ignore[assignment]
+    durability.begin_flush = calls.begin_flush  # type: ignore[assignment]
     try:
         yield held
     finally:
         for name in _NAMES:
             setattr(os, name, calls.real[name])
-        flush_ahead.begin_flush = _begin_flush
+        durability.begin_flush = _begin_flush
 
 
 def refusal(number: int) -> OSError:

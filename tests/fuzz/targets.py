@@ -22,13 +22,19 @@ from recollex.remote.wire.codec import decode, encode
 from recollex_engine.dates.time_range import find_event_range, find_range
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, FormatError, InputError, ProtocolError
-from recollex_engine.log.format import START, decode_record, encode_header, encode_transaction
-from recollex_engine.log.head import Head, HeadFile
+from recollex_engine.log.format import (
+    START,
+    Head,
+    HeadFile,
+    decode_record,
+    encode_header,
+    encode_transaction,
+)
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.state.manifest import NAME, GraphEntry, Manifest, SegmentEntry, _checksum
-from recollex_engine.storage.array_file import read_arrays, write_arrays
 from recollex_engine.storage.column import Column
 from recollex_engine.storage.commit_word import CommitWord
+from recollex_engine.storage.content_file import read_arrays, write_arrays
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter
 
 DAMAGE = (CorruptError, FormatError)

@@ -14,7 +14,7 @@ from recollex_engine.backup.opening import BackupPlace, open_target
 from recollex_engine.backup.restoring import Restoration
 from recollex_engine.backup.verification import BackupVerification
 from recollex_engine.clock import from_micros
-from recollex_engine.storage.place import absolute
+from recollex_engine.storage.lock import absolute
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from recollex_engine.errors import (
 )
 from recollex_engine.fingerprint import embedder_name
 from recollex_engine.models.embedder import Embedder
-from recollex_engine.storage.agent_key import is_encrypted, open_key
-from recollex_engine.storage.place import absolute
+from recollex_engine.storage.encryption import is_encrypted, open_key
+from recollex_engine.storage.lock import absolute
 
 
 def doctor(

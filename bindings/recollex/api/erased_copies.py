@@ -15,8 +15,8 @@ from recollex_engine.domain.checks import MAX_NAME, check_text
 from recollex_engine.domain.erasure import Erasure
 from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Embedder
-from recollex_engine.storage.agent_key import open_key
-from recollex_engine.storage.place import absolute
+from recollex_engine.storage.encryption import open_key
+from recollex_engine.storage.lock import absolute
 
 
 def erase_in_copy(

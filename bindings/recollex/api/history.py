@@ -14,7 +14,7 @@ from recollex_engine.agents.logbook import LogEntry
 from recollex_engine.clock import Moment, to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
-from recollex_engine.storage.place import absolute
+from recollex_engine.storage.lock import absolute
 
 
 class History:

@@ -8,10 +8,9 @@ from recollex.api.progress import progress_bar
 from recollex_engine.agents import recrypting
 from recollex_engine.agents.folder_names import agent_folder, agents_in
 from recollex_engine.errors import InputError
-from recollex_engine.storage import agent_key
-from recollex_engine.storage.cipher import INSTALL, KEY_BYTES, library
-from recollex_engine.storage.lock import WriterLock
-from recollex_engine.storage.place import absolute
+from recollex_engine.storage import encryption
+from recollex_engine.storage.encryption import INSTALL, KEY_BYTES, library
+from recollex_engine.storage.lock import WriterLock, absolute
 
 
 class KeySource(Protocol):
@@ -182,10 +181,10 @@ def rekey(
     before = _needed(key, "key")
     after = _needed(new_key, "new_key")
     folder = _existing(path, agent_id)
-    if not agent_key.is_encrypted(folder):
+    if not encryption.is_encrypted(folder):
         raise InputError(f"agent {agent_id!r} is not encrypted: recollex.encryption.copy does that")
     with WriterLock(folder / "LOCK"):
-        agent_key.replace_key(folder, before, after)
+        encryption.replace_key(folder, before, after)
 
 
 def copy(

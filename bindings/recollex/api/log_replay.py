@@ -10,7 +10,7 @@ from recollex_engine.agents import snapshot
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.models.embedder import Embedder
-from recollex_engine.storage.place import absolute
+from recollex_engine.storage.lock import absolute
 
 
 def replay(

@@ -11,8 +11,8 @@ from recollex_engine.agents.folder_names import agent_folder
 from recollex_engine.clock import system_clock
 from recollex_engine.errors import LockedError
 from recollex_engine.models.embedder import Embedder, checked
-from recollex_engine.storage.agent_key import open_key
-from recollex_engine.storage.place import absolute
+from recollex_engine.storage.encryption import open_key
+from recollex_engine.storage.lock import absolute
 from recollex_engine.writing import reembedding
 
 

@@ -8,8 +8,11 @@ from pathlib import Path
 
 from recollex_engine.errors import InputError, StoreFullError
 from recollex_engine.storage.disk import Replacement, store_full
-from recollex_engine.storage.own_files import remove_unfinished_of
-from recollex_engine.storage.unfinished import left_unfinished, lock_unfinished
+from recollex_engine.storage.unfinished import (
+    left_unfinished,
+    lock_unfinished,
+    remove_unfinished_of,
+)
 
 
 @contextmanager

@@ -21,9 +21,8 @@ from recollex_engine.state.file_sizes import FileSizes
 from recollex_engine.state.read_replica import ReadReplica
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import View
-from recollex_engine.storage.agent_key import cipher_at, open_key
-from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import system_errors
+from recollex_engine.storage.encryption import Cipher, cipher_at, open_key
 from recollex_engine.writing.damage import make_sure, view_of
 from recollex_engine.writing.maintenance import Maintenance
 from recollex_engine.writing.store_context import StoreContext

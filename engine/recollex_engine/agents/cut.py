@@ -9,7 +9,7 @@ from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.question import Question
 from recollex_engine.errors import InputError, ReadOnlyError
-from recollex_engine.log.head import Head
+from recollex_engine.log.format import Head
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.recall.recall import Recall

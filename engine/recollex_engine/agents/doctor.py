@@ -29,9 +29,8 @@ from recollex_engine.models.embedder import Embedder, EmbeddingProgress
 from recollex_engine.models.stand_in import StandIn
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
-from recollex_engine.storage.agent_key import open_key, share_key
-from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import copy_file, flush_folder, system_errors
+from recollex_engine.storage.encryption import Cipher, open_key, share_key
 from recollex_engine.storage.lock import WriterLock, is_locked
 from recollex_engine.storage.unfinished import INSIDE, left_unfinished, unfinished_folder
 

@@ -9,8 +9,8 @@ from recollex_engine.clock import from_micros
 from recollex_engine.errors import CorruptError
 from recollex_engine.state.manifest import NAME, Manifest
 from recollex_engine.state.view import View
-from recollex_engine.storage.agent_key import is_encrypted
 from recollex_engine.storage.disk import bytes_in
+from recollex_engine.storage.encryption import is_encrypted
 from recollex_engine.storage.lock import is_locked
 
 PARTS = {

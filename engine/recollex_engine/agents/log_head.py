@@ -2,7 +2,7 @@
 
 The chain of hashes shows that no line was altered, but a log that was cut off, or an older copy
 that was put back, has a whole chain too. So an operation and the chain after it are kept outside
-the log: in the file HEAD (see `log.head`), which shows a log that was cut off, and by a caller,
+the log: in the file HEAD (see `log.format`), which shows a log that was cut off, and by a caller,
 which also shows a folder that was put back as a whole.
 """
 
@@ -12,8 +12,7 @@ from datetime import datetime
 
 from recollex_engine.clock import from_micros
 from recollex_engine.errors import InputError
-from recollex_engine.log.format import START, decode_bytes, encode_bytes
-from recollex_engine.log.head import NAME, Head
+from recollex_engine.log.format import NAME, START, Head, decode_bytes, encode_bytes
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.writing.writer import Writer
 

@@ -26,8 +26,13 @@ from recollex_engine.domain.schema import (
 from recollex_engine.domain.settings import REEMBED
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log.format import START
-from recollex_engine.log.reader import LogFollower, LogOperation, position_before
-from recollex_engine.log.seeking import APART, read_operations
+from recollex_engine.log.reader import (
+    APART,
+    LogFollower,
+    LogOperation,
+    position_before,
+    read_operations,
+)
 from recollex_engine.state import fact_applying
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import LOG, UNREADABLE

@@ -15,8 +15,7 @@ from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.question import Question
 from recollex_engine.errors import InputError
-from recollex_engine.log.format import START
-from recollex_engine.log.head import Head
+from recollex_engine.log.format import START, Head
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.recall.recall import Recall
 from recollex_engine.state.access_journal import FILE as ACCESSES

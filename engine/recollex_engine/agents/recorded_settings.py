@@ -8,7 +8,7 @@ from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower, last_of_kind
 from recollex_engine.state.manifest import Manifest
 from recollex_engine.state.replica import LOG
-from recollex_engine.storage.agent_key import open_key
+from recollex_engine.storage.encryption import open_key
 
 
 def recorded_settings(path: Path, name: str, key: bytes | None = None) -> Settings | None:

@@ -10,18 +10,16 @@ from pathlib import Path
 
 from recollex_engine.agents.snapshot import check_vectors, copy_vectors, new_agent
 from recollex_engine.errors import CorruptError, LockedError
-from recollex_engine.log.copying import copied_transactions
 from recollex_engine.log.files import plain_path
-from recollex_engine.log.format import START, encode_header
-from recollex_engine.log.head import HeadFile, lost_lines
+from recollex_engine.log.format import START, HeadFile, encode_header, lost_lines
 from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.rewriting import copied_transactions
 from recollex_engine.models.embedder import EmbeddingProgress
 from recollex_engine.state.erasure_watch import is_erasing
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import read_batches
-from recollex_engine.storage.agent_key import create_key, open_key
-from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import FileSink, make_folder
+from recollex_engine.storage.encryption import Cipher, create_key, open_key
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import VectorsReader
 

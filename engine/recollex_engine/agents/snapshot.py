@@ -28,7 +28,6 @@ from recollex_engine.errors import (
     LockedError,
     ModelMismatchError,
 )
-from recollex_engine.log.copying import copied_transactions
 from recollex_engine.log.files import LogFile, compressed_path, file_numbers, plain_path
 from recollex_engine.log.format import (
     START,
@@ -36,14 +35,12 @@ from recollex_engine.log.format import (
     encode_header,
 )
 from recollex_engine.log.reader import LogFollower, last_of_kind
-from recollex_engine.log.stubs import read_stubs, said_of_stubs
+from recollex_engine.log.rewriting import copied_transactions, read_stubs, said_of_stubs
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, EmbeddingProgress
 from recollex_engine.state.erasure_watch import is_erasing
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
-from recollex_engine.storage.agent_key import is_encrypted, open_key, share_key
-from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import (
     FileSink,
     copy_file,
@@ -52,6 +49,7 @@ from recollex_engine.storage.disk import (
     make_folder,
     permissions,
 )
+from recollex_engine.storage.encryption import Cipher, is_encrypted, open_key, share_key
 from recollex_engine.storage.unfinished import INSIDE, remove_unfinished, unfinished_folder
 from recollex_engine.storage.vectors_file import VectorsReader, VectorsWriter, checksum
 from recollex_engine.writing.restoration import restore_vectors

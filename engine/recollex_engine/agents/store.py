@@ -32,12 +32,11 @@ from recollex_engine.errors import (
     UnknownIdError,
 )
 from recollex_engine.log.durability import MODES, Durability
-from recollex_engine.log.progress import StartProgress
+from recollex_engine.log.reader import StartProgress
 from recollex_engine.models.embedder import Embedder, checked
 from recollex_engine.state.access_counting import AccessCounting
-from recollex_engine.storage.agent_key import is_encrypted, unlock
-from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import make_folder, replace_file, system_errors
+from recollex_engine.storage.encryption import Cipher, is_encrypted, unlock
 from recollex_engine.storage.formats import (
     STORE,
     VERSION,
@@ -45,7 +44,7 @@ from recollex_engine.storage.formats import (
     unknown_format,
     writer_of,
 )
-from recollex_engine.storage.place import HeldFolder, absolute
+from recollex_engine.storage.lock import HeldFolder, absolute
 from recollex_engine.text.analyzer import check_language
 from recollex_engine.text.naming import Naming
 from recollex_engine.writing.store_context import StoreContext
@@ -70,7 +69,7 @@ class Store:
 
     ``on_flush(seconds)`` is called after each flush of a log, in the thread that flushed.
     ``start_progress``: progress callback for slow openings. ``key``: all agents are encrypted with
-    it, see `storage.agent_key`. ``max_open``: the files of at most so many agents are open, those
+    it, see `storage.encryption`. ``max_open``: the files of at most so many agents are open, those
     used last and those in use; an `Agent` that a caller holds opens its files again by itself. None
     for a quarter of the files that the process may open, from 4 to 256. ``naming``: how names
     become entities. ``llm``: see `mind`.

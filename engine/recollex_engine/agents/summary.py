@@ -12,17 +12,15 @@ import numpy.typing as npt
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.schema import CLOSING, HOLE, RETAINING, schema
 from recollex_engine.errors import CorruptError, EncryptionError, FormatError
-from recollex_engine.log.format import START, Position
-from recollex_engine.log.head import HeadFile
+from recollex_engine.log.format import START, HeadFile, Position
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.state.manifest import Manifest
 from recollex_engine.state.replica import LOG
-from recollex_engine.storage.agent_key import is_encrypted, unlock
 from recollex_engine.storage.column import Column
-from recollex_engine.storage.commit_word import CommitWord
+from recollex_engine.storage.commit_word import CommitWord, fence
 from recollex_engine.storage.disk import bytes_in, system_errors
+from recollex_engine.storage.encryption import is_encrypted, unlock
 from recollex_engine.storage.lock import is_locked
-from recollex_engine.storage.memory_order import fence
 
 _CLOSED_BY = "closed_by"
 

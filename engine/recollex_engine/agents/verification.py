@@ -13,10 +13,9 @@ from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.agents.snapshot import busy
 from recollex_engine.domain.schema import CLOSED, CODE, DICTIONARIES, ERASE, schema
 from recollex_engine.errors import CorruptError, RecollexError, without_paths
-from recollex_engine.log.format import START
-from recollex_engine.log.head import Head, HeadFile
+from recollex_engine.log.format import START, Head, HeadFile
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.log.stubs import problem_of_stubs, read_stubs, said_of_stubs
+from recollex_engine.log.rewriting import problem_of_stubs, read_stubs, said_of_stubs
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.erasure_watch import is_erasing

@@ -19,14 +19,13 @@ from recollex_engine.domain.schema import ERASE
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import LogFile
-from recollex_engine.log.format import NO_CHAIN, START, Position, Record
-from recollex_engine.log.head import HeadFile, lost_lines
+from recollex_engine.log.format import NO_CHAIN, START, HeadFile, Position, Record, lost_lines
 from recollex_engine.log.reader import BURST, LogFollower, LogOperation
 from recollex_engine.state.erasure_watch import ErasureWatch
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
-from recollex_engine.storage.agent_key import is_encrypted, read_key_file
 from recollex_engine.storage.commit_word import CommitWord
+from recollex_engine.storage.encryption import is_encrypted, read_key_file
 from recollex_engine.storage.lock import is_locked
 from recollex_engine.storage.vectors_file import VectorsReader
 

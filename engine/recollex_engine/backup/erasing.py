@@ -19,7 +19,7 @@ from recollex_engine.domain.schema import ERASE
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.state.replica import LOG
-from recollex_engine.storage.agent_key import is_encrypted
+from recollex_engine.storage.encryption import is_encrypted
 
 _COUNTS = ("memories", "passages", "facts", "events")
 

@@ -10,8 +10,8 @@ from recollex_engine.backup.records import read_record
 from recollex_engine.backup.target import Target
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import read_batches
-from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.disk import flush, open_file, replace_file, write_at
+from recollex_engine.storage.encryption import cipher_for_writing
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.storage.vectors_file import (
     HEADER_BYTES,

@@ -30,14 +30,13 @@ from recollex_engine.log.files import plain_path
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
-from recollex_engine.storage.agent_key import put_key_file
-from recollex_engine.storage.cipher import Cipher
 from recollex_engine.storage.disk import (
     FileSink,
     flush_folder,
     make_folder,
     system_errors,
 )
+from recollex_engine.storage.encryption import Cipher, put_key_file
 from recollex_engine.storage.unfinished import (
     BESIDE,
     INSIDE,

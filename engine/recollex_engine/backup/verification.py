@@ -17,7 +17,7 @@ from recollex_engine.domain.schema import ERASE
 from recollex_engine.errors import CorruptError
 from recollex_engine.log.format import START, Position, Record, decode_header, decode_record
 from recollex_engine.log.reader import LogOperation
-from recollex_engine.log.stubs import StubDigest, problem_of_stubs, said_of_stubs
+from recollex_engine.log.rewriting import StubDigest, problem_of_stubs, said_of_stubs
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
 from recollex_engine.storage.vectors_file import row_bytes
 

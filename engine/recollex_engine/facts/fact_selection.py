@@ -22,7 +22,7 @@ from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.fact_orders import SortedRun
-from recollex_engine.storage.read_only import read_only
+from recollex_engine.storage.column import read_only
 from recollex_kernels.memories.facts import first_at_least, select_facts, walk_chain
 
 ORDERS = {"recorded": None, "start": "fact_start", "end": "fact_end"}

@@ -1,4 +1,11 @@
-"""Writing the operation log, the source of truth of an agent; `log.format` describes its bytes."""
+"""Writing the operation log, the source of truth of an agent; `log.format` describes its bytes.
+
+What happens to a log after the last transaction that counts? It is cut off, and kept aside.
+A crash may leave a part of a transaction, or, where power was lost before a flush, whole
+transactions whose vectors are missing. None of them was promised to outlive that crash. Their bytes
+go to ``torn-<op>.jsonl`` beside the log files, where ``op`` is the last operation that stays.
+Nothing reads these files; they may be removed.
+"""
 
 import contextlib
 import os
@@ -7,41 +14,102 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
-from recollex_engine.log.durability import Durability, GroupCommit
+from recollex_engine.log.durability import Durability, FlushAhead, GroupCommit
 from recollex_engine.log.files import (
+    LogFile,
     compress_before,
     compress_file,
+    compressed_path,
     file_exists,
     file_numbers,
     plain_path,
     restore_file,
 )
-from recollex_engine.log.flush_ahead import FlushAhead
 from recollex_engine.log.format import (
     SALT_BYTES,
     START,
+    Head,
+    HeadFile,
     Position,
     check_operations,
     encode_header,
     encode_transaction,
+    lost_lines,
+    seal_operations,
 )
-from recollex_engine.log.head import Head, HeadFile, lost_lines
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.log.sealing import seal_operations
-from recollex_engine.log.torn_tail import cut_after
-from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.disk import (
     FolderFlush,
+    Replacement,
     flush,
+    flush_folder,
     make_folder,
+    open_file,
     replace_file,
     store_full,
     write_at,
 )
-from recollex_engine.storage.own_files import remove_unfinished
-from recollex_engine.storage.place import Place
+from recollex_engine.storage.encryption import cipher_for_writing
+from recollex_engine.storage.lock import Place
 from recollex_engine.storage.pooled_file import PooledFile
+from recollex_engine.storage.unfinished import remove_unfinished_files
 from recollex_engine.storage.vectors_file import VectorsWriter
+
+_CHUNK = 1 << 20
+
+
+def cut_after(folder: Path, end: Position) -> Path | None:
+    """Cut a log at ``end``; return the file that keeps the bytes after it, None if there is none.
+
+    Bytes that are all zeros are not kept, and on a full disk none are. The log is cut durably.
+    Raises the plain `OSError` if it cannot be cut.
+    """
+    later = [number for number in file_numbers(folder) if number > end.file]
+    kept = _set_aside(folder, end, later)
+    for number in reversed(later):  # flushed one by one: a gap would hide what comes after it
+        for path in (plain_path(folder, number), compressed_path(folder, number)):
+            path.unlink(missing_ok=True)
+        flush_folder(folder)
+    path = plain_path(folder, end.file)
+    if path.exists():
+        fd = open_file(path, os.O_RDWR)
+        try:
+            os.ftruncate(fd, end.offset)
+            flush(fd)  # before other bytes take their place: a mixture of both would look damaged
+        finally:
+            os.close(fd)
+    else:
+        restore_file(folder, end.file, end.offset)
+    return kept
+
+
+def _set_aside(folder: Path, end: Position, later: list[int]) -> Path | None:
+    kept = folder / f"torn-{end.op}.jsonl"
+    times = 1
+    while kept.exists():
+        times += 1
+        kept = folder / f"torn-{end.op}-{times}.jsonl"
+    empty = True
+    try:
+        with Replacement(kept) as sink:
+            for number in (end.file, *later):
+                file = LogFile(folder, number)
+                at = end.offset if number == end.file else 0
+                try:
+                    while chunk := file.read(at, _CHUNK):
+                        empty = empty and not chunk.strip(b"\0")
+                        sink.write(chunk)
+                        at += len(chunk)
+                finally:
+                    file.close()
+            sink.sync()
+            if not empty:
+                sink.take_place()
+                flush_folder(folder)
+    except (OSError, StoreFullError):
+        return None  # the disk is full, and what would be kept was never promised
+    return None if empty else kept
+
 
 WORTH_COMPRESSING = range(16 << 10, (256 << 10) + 1)
 """Sizes in bytes of a last file that closing compresses. Compressing a smaller file saves no disk
@@ -53,8 +121,8 @@ class LogWriter:
 
     Opening reads and rehashes the log after ``start`` (without one, from its beginning) and cuts
     off a torn tail: an incomplete last transaction, which was never acknowledged (see
-    `log.torn_tail`). Damage elsewhere raises `CorruptError`, and so does a log that does not hold
-    the operation in the file HEAD beside it (see `log.head`). Nothing is cut off in these cases.
+    `log.writer`). Damage elsewhere raises `CorruptError`, and so does a log that does not hold
+    the operation in the file HEAD beside it (see `log.format`). Nothing is cut off in these cases.
     Each flush raises HEAD, which is on the disk itself after `sync` and `close`.
 
     ``before_flush`` is called before each flush, to make durable what the log refers to.
@@ -327,7 +395,7 @@ class LogWriter:
         end = follower.position
         if known is not None and end.op < known.op:
             raise lost_lines(plain_path(self.folder, end.file), known, end.op)
-        remove_unfinished(self.folder)
+        remove_unfinished_files(self.folder)
         path = plain_path(self.folder, end.file)
         try:
             torn = path.stat().st_size > end.offset

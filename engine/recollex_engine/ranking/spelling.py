@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from recollex_engine.ranking.arms import NO_SHARES, Mask
 from recollex_engine.state.view import View
-from recollex_engine.storage.read_only import read_only
+from recollex_engine.storage.column import read_only
 from recollex_kernels.words.keyword import word_frequencies
 from recollex_kernels.words.spelling import LONGEST, SHORTEST, spelled_like
 

@@ -35,7 +35,7 @@ from recollex_engine.state.columns import Columns, ReadRows
 from recollex_engine.state.fact_applying import KINDS, StagedFacts
 from recollex_engine.state.named_numbers import check_below, check_earlier
 from recollex_engine.state.word_pieces import VOCABULARY, decode_pieces
-from recollex_engine.storage.batch_interner import BatchInterner
+from recollex_engine.storage.dictionary import BatchInterner
 
 MOST_PASSAGES = 1 << 20
 """More than a text can have."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.storage.memory_order import fence
+from recollex_engine.storage.commit_word import fence
 from recollex_kernels.memories.columns import newest_entries
 
 NONE = 0xFFFFFFFF

@@ -25,7 +25,7 @@ from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.named_numbers import check_below, check_earlier
 from recollex_engine.state.surfaces import StagedSurfaces
-from recollex_engine.storage.batch_interner import BatchInterner
+from recollex_engine.storage.dictionary import BatchInterner
 from recollex_engine.text.entity_types import ENTITY_TYPES, EntityType
 
 _PARTICIPANT = RELATIONS.index("has_participant")

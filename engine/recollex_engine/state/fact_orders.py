@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.state.column_set import ColumnSet
-from recollex_engine.storage.read_only import read_only
+from recollex_engine.storage.column import read_only
 from recollex_kernels.memories.facts import RUN, extremes_in_order
 
 UNSORTED = 4096

@@ -15,8 +15,8 @@ from recollex_engine.state.chain import NONE, Chain, newest, put_newest
 from recollex_engine.state.column_set import ColumnSet
 from recollex_engine.state.entity_merges import Identities
 from recollex_engine.state.fact_orders import FactOrders
+from recollex_engine.storage.column import read_only
 from recollex_engine.storage.dictionary import Dictionary
-from recollex_engine.storage.read_only import read_only
 from recollex_kernels.memories.facts import Columns, Facts
 
 TABLES = ("fact", "event", "node", "phrase")

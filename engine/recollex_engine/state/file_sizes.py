@@ -14,7 +14,7 @@ from pathlib import Path
 from recollex_engine.errors import CorruptError
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.view import Indexes
-from recollex_engine.storage.column_file import MappedFile, mapped_file
+from recollex_engine.storage.column import MappedFile, mapped_file
 from recollex_engine.storage.file_changes import FileChanges
 from recollex_engine.storage.vectors_file import HEADER_BYTES, VectorsReader
 

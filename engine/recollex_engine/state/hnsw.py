@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from recollex_engine import fork
 from recollex_engine.errors import CorruptError, StoreFullError, TooManyFilesError
-from recollex_engine.storage.agent_key import cipher_for_writing
+from recollex_engine.storage.column import read_only
 from recollex_engine.storage.content_file import map_content, write_sealed
 from recollex_engine.storage.disk import Replacement, flush
-from recollex_engine.storage.read_only import read_only
+from recollex_engine.storage.encryption import cipher_for_writing
 from recollex_kernels.vectors.hnsw import ARRIVED, OTHER_ROWS, near_rows, places_of, slot_rows
 
 PROPOSED = 576

@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.errors import CorruptError
-from recollex_engine.storage.agent_key import cipher_at
-from recollex_engine.storage.checksums import crc32
+from recollex_engine.storage.column import crc32
+from recollex_engine.storage.encryption import cipher_at
 
 EAGER = 2 << 20
 """Bytes of a group of files (columns, indexes, vectors) that are compared before they are read: 0.6

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.errors import CorruptError
-from recollex_engine.storage.array_file import read_arrays, whole_file, write_arrays
+from recollex_engine.storage.content_file import read_arrays, whole_file, write_arrays
 from recollex_engine.storage.formats import unknown_format
 from recollex_kernels.words.impacts import grade_postings
 from recollex_kernels.words.postings import build_postings, divide_postings

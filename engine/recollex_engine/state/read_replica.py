@@ -7,18 +7,15 @@ from pathlib import Path
 
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, ModelMismatchError
-from recollex_engine.log.head import HeadFile, lost_lines
-from recollex_engine.log.progress import StartProgress, progress_for
-from recollex_engine.log.reader import LogFollower
+from recollex_engine.log.format import HeadFile, lost_lines
+from recollex_engine.log.reader import LogFollower, StartProgress, progress_for
 from recollex_engine.state.erasure_watch import ErasureWatch, is_erasing
 from recollex_engine.state.integrity import warn_of_answers
 from recollex_engine.state.replica import LOG, Erased, Reembedded, Replica, read_files_ahead
 from recollex_engine.state.view import View
-from recollex_engine.storage.commit_word import DELETED, CommitWord
+from recollex_engine.storage.commit_word import DELETED, CommitWord, fence
 from recollex_engine.storage.disk import system_errors
-from recollex_engine.storage.lock import is_locked
-from recollex_engine.storage.memory_order import fence
-from recollex_engine.storage.place import HeldFolder
+from recollex_engine.storage.lock import HeldFolder, is_locked
 
 REOPEN_ROWS = 32_768
 """After applying this many rows since it opened, a reader starts again from the newest
@@ -35,7 +32,7 @@ class ReadReplica:
 
     ``check(settings)`` is called on opening, and again after the agent was moved to another model.
     If it raises `ModelMismatchError` then, every later `view` raises it too.
-    ``start_progress`` makes the progress callback of a slow open (see `log.progress`).
+    ``start_progress`` makes the progress callback of a slow open (see `log.reader`).
 
     Threads: any number may call `view`.
     """

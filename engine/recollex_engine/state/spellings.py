@@ -5,8 +5,8 @@ import threading
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.storage.column import read_only
 from recollex_engine.storage.dictionary import Dictionary
-from recollex_engine.storage.read_only import read_only
 from recollex_kernels.words.spelling import marks
 
 Spelled = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64], npt.NDArray[np.uint64]]

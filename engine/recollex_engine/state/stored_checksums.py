@@ -12,7 +12,7 @@ from recollex_engine.state.columns import Columns, ReadRows
 from recollex_engine.state.integrity import Part, SideThread, known_at, sum_beside
 from recollex_engine.state.manifest import GraphEntry, Manifest, SegmentEntry
 from recollex_engine.state.view import Indexes
-from recollex_engine.storage.checksums import crc32
+from recollex_engine.storage.column import crc32
 
 _POSTING = 3
 """Bytes of a posting in a segment's file."""

@@ -23,9 +23,8 @@ from recollex_engine.state.named_numbers import check_below
 from recollex_engine.state.postings import Postings
 from recollex_engine.state.row_codes import encode_rows
 from recollex_engine.state.tail import Tail, TailPostings
-from recollex_engine.storage.batch_interner import BatchInterner
 from recollex_engine.storage.column import Column
-from recollex_engine.storage.dictionary import Dictionary
+from recollex_engine.storage.dictionary import BatchInterner, Dictionary
 from recollex_kernels.vectors.codes import FourBits, OneBit
 from recollex_kernels.words.segments import table
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.storage.memory_order import fence
+from recollex_engine.storage.commit_word import fence
 from recollex_kernels.words.tail import BLOCK, extend_chains, publish_chains
 
 _LEAST = 256

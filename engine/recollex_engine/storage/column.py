@@ -1,27 +1,176 @@
-"""One append-only array: mapped pages of a file up to the last checkpoint, then private memory."""
+"""One append-only array: mapped pages of a file up to the last checkpoint, then private memory.
+
+Checksums of derived files: CRC-32, as in gzip, of the items that count.
+A CRC-32 differs for every change of one bit, and for all but one in four billion other changes. It
+guards against disks and memory, not against people: the hash chain of the log does that. zlib
+computes 3.5 GB/s, and lets other threads run meanwhile.
+"""
 
 import contextlib
+import errno
 import os
 import threading
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from recollex_engine.errors import CorruptError, InputError
-from recollex_engine.storage import column_file
-from recollex_engine.storage.agent_key import cipher_for_writing
-from recollex_engine.storage.checksums import crc32
-from recollex_engine.storage.cipher import Cipher
+from recollex_engine.storage import overlay
 from recollex_engine.storage.content_file import (
     SealedPages,
     new_pages,
+    read_sealed,
     write_sealed,
 )
-from recollex_engine.storage.disk import write_at
+from recollex_engine.storage.disk import flush, open_file, store_full, system_errors, write_at
+from recollex_engine.storage.encryption import Cipher, cipher_at, cipher_for_writing
+
+
+def crc32(items: NDArray[Any], before: int = 0) -> int:
+    """Return the CRC-32 of the bytes of ``items``, which follow bytes whose CRC-32 is ``before``.
+
+    >>> whole = np.arange(10)
+    >>> crc32(whole[4:], crc32(whole[:4])) == crc32(whole)
+    True
+    """
+    return zlib.crc32(np.ascontiguousarray(items).reshape(-1).view(np.uint8).data, before)
+
+
+Array = TypeVar("Array", bound=npt.NDArray[Any])
+
+
+def read_only(array: Array) -> Array:
+    """Return a view of an array that is read-only.
+
+    Kernels are compiled for such arrays: those of files and questions are. For one that can be
+    written a kernel would be compiled once more.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+# The file of a column: how its items get into memory, and what opening and flushing it raise.
+MAPPED_FROM = 1 << 17
+"""Files of fewer bytes are read into memory, so that thousands of small agents need no maps."""
+
+
+MappedFile = tuple[str, tuple[int, int], int]
+"""A file of which pages are mapped: its path, its device and inode, and how many bytes are read."""
+
+Loaded = tuple[NDArray[Any], tuple[int, int], SealedPages | None]
+"""The array, the file's device and inode, and its pages if it is sealed."""
+
+
+def mapped_file(path: Path, size: int) -> MappedFile:
+    """Return a file that is mapped, as it is now; ``size``: how many bytes are read."""
+    status = path.stat()
+    return os.fspath(path), (status.st_dev, status.st_ino), size
+
+
+def load(place: str, kind: np.dtype[Any], stored: int, capacity: int, *, fixed: bool) -> Loaded:
+    """Return an array of ``capacity`` items; the first ``stored`` come from the file at ``place``.
+
+    ``fixed``: they are never written to, so they may be pages that all processes share.
+    """
+    with system_errors(place):
+        try:
+            fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise _absent(Path(place)) from None
+        try:
+            return _read(fd, place, kind, stored, capacity, fixed=fixed)
+        finally:
+            os.close(fd)
+
+
+def _read(
+    fd: int, place: str, kind: np.dtype[Any], stored: int, capacity: int, *, fixed: bool
+) -> Loaded:
+    size = stored * kind.itemsize
+    room = capacity * kind.itemsize
+    status = os.fstat(fd)
+    if status.st_size < size:  # sealed bytes are more than plain ones
+        found = status.st_size // kind.itemsize
+        raise CorruptError(Path(place), f"at least {stored} items", f"{found}")
+    file_id = (status.st_dev, status.st_ino)
+    if (cipher := cipher_at(place)) is not None:
+        held = np.empty(status.st_size, np.uint8)
+        _read_into(held, fd, 0, place)
+        plain, pages = read_sealed(Path(place), held.data, cipher, size)
+        return _with_room(plain, room).view(kind), file_id, pages
+    if fixed and room == size >= MAPPED_FROM:
+        with contextlib.suppress(OSError):
+            return overlay.file_bytes(fd, size).view(kind), file_id, None
+    # The last page is copied, not mapped: other items follow in it, here and in the file.
+    mapped = size - size % overlay.PAGE if size >= MAPPED_FROM else 0
+    data: NDArray[np.uint8] | None = None
+    if mapped:
+        with contextlib.suppress(OSError, ValueError):
+            data = overlay.private_bytes(fd, mapped, room, writable=not fixed)
+    if data is None:
+        data = np.empty(room, np.uint8)
+        mapped = 0
+    _read_into(data[mapped:size], fd, mapped, place)
+    return data.view(kind), file_id, None
+
+
+@contextlib.contextmanager
+def opened(path: Path, flags: int) -> Iterator[int]:
+    """Open the file of a column, for `with`.
+
+    Raises `CorruptError` if it is missing, `StoreFullError` if it cannot be made.
+    """
+    try:
+        fd = open_file(path, flags)
+    except FileNotFoundError:
+        raise _absent(path) from None
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise store_full(error, path, f"create {path.name}") from error
+        raise
+    try:
+        with system_errors(path):  # a folder can be opened, and cannot be read
+            yield fd
+    finally:
+        os.close(fd)
+
+
+def _absent(path: Path) -> CorruptError:
+    return CorruptError(path, "a column's file", "none")
+
+
+def flush_column(fd: int, path: Path) -> None:
+    """Return once the bytes of a column's file are on the disk; raises `StoreFullError`."""
+    try:
+        flush(fd)
+    except OSError as error:
+        raise store_full(error, path, f"flush {path.name}") from error
+
+
+def _read_into(target: NDArray[np.uint8], fd: int, offset: int, place: str) -> None:
+    rest = target.data
+    while len(rest):
+        size = os.preadv(fd, [rest], offset)
+        if not size:
+            missing = f"{len(rest)} more bytes at {offset}"
+            raise CorruptError(Path(place), missing, "the end of the file")
+        rest = rest[size:]
+        offset += size
+
+
+def _with_room(data: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """Return a copy of ``data`` that is followed by spare capacity, ``size`` bytes together."""
+    copy = np.empty(size, np.uint8)
+    copy[: len(data)] = data
+    return copy
+
 
 _UNLOCKED = contextlib.nullcontext()
 _UNCHANGED: frozenset[int] = frozenset()
@@ -110,10 +259,10 @@ class Column:
         return self._stored
 
     @property
-    def mapped(self) -> column_file.MappedFile | None:
+    def mapped(self) -> MappedFile | None:
         """The file whose pages are the first items; None where they are in memory."""
         size = self._stored * self.buffer.itemsize
-        if size < column_file.MAPPED_FROM or self._pages is not None or self._path is None:
+        if size < MAPPED_FROM or self._pages is not None or self._path is None:
             return None
         return self._path, self._file_id, size
 
@@ -220,7 +369,7 @@ class Column:
             self._persist_sealed(path, count, cipher, sync=sync)
             return
         start = self._stored * self.buffer.itemsize
-        with column_file.opened(path, os.O_WRONLY | os.O_CREAT) as fd:
+        with opened(path, os.O_WRONLY | os.O_CREAT) as fd:
             status = os.fstat(fd)
             if status.st_size < start:
                 raise CorruptError(path, f"at least {start} bytes", f"{status.st_size}")
@@ -228,7 +377,7 @@ class Column:
             items = self.buffer[self._stored : count]
             write_at(fd, items.view(np.uint8).data, start, path)
             if sync:
-                column_file.flush_column(fd, path)
+                flush_column(fd, path)
         self._file_id = (status.st_dev, status.st_ino)
         self._path = os.fspath(path)
         self._stored = count
@@ -241,12 +390,12 @@ class Column:
         is_whole = pages.size == self._stored * self.buffer.itemsize
         if self._fixed and pages.end is not None and is_whole:
             items = self.buffer[self._stored : count].view(np.uint8)
-            with column_file.opened(path, os.O_WRONLY | os.O_CREAT) as fd:
+            with opened(path, os.O_WRONLY | os.O_CREAT) as fd:
                 if (found := os.fstat(fd).st_size) < pages.end:
                     raise CorruptError(path, f"at least {pages.end} bytes", found)
                 pages.append(cipher, items.data, fd, path)
                 if sync:
-                    column_file.flush_column(fd, path)
+                    flush_column(fd, path)
             self._pages = pages
         else:
             self._replace_sealed(path, count, cipher, sync=sync)
@@ -280,7 +429,7 @@ class Column:
             return count
         indices = sorted(changed)
         size = self.buffer.itemsize
-        with self._lock, column_file.opened(path, os.O_WRONLY) as fd:
+        with self._lock, opened(path, os.O_WRONLY) as fd:
             for index in indices:
                 item = self.buffer[index : index + 1]
                 written = item.copy()
@@ -296,8 +445,8 @@ class Column:
         """Return once all persisted and written-back items are on the disk."""
         if self._path is not None and self._stored:
             path = Path(self._path)
-            with column_file.opened(path, os.O_WRONLY) as fd:
-                column_file.flush_column(fd, path)
+            with opened(path, os.O_WRONLY) as fd:
+                flush_column(fd, path)
 
     def _grow(self, needed: int) -> None:
         """Grow to at least ``needed`` items; the stored part is mapped again, not copied."""
@@ -307,7 +456,7 @@ class Column:
         stored = self._stored
         with self._lock:
             if (
-                stored * kind.itemsize >= column_file.MAPPED_FROM
+                stored * kind.itemsize >= MAPPED_FROM
                 and self._pages is None
                 and self._is_same_file()
             ):
@@ -325,7 +474,7 @@ class Column:
     def _load(self, stored: int, capacity: int) -> NDArray[Any]:
         """Return an array of ``capacity`` items; the first ``stored`` come from the file."""
         assert self._path is not None
-        storage, self._file_id, self._pages = column_file.load(
+        storage, self._file_id, self._pages = load(
             self._path, self.dtype, stored, capacity, fixed=self._fixed
         )
         return storage

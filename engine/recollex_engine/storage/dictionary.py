@@ -3,16 +3,27 @@
 A dictionary is stored in three files. Two are columns: ``<name>.heap`` (the UTF-8 bytes of all
 strings, one after another) and ``<name>.offsets`` (int64, where each string ends). From
 `INDEX_FROM` strings on, the third is ``<name>.index-<generation>``, which finds a string's number
-(see `storage.dictionary_index`)::
+(see `storage.dictionary`)::
 
     hash    = the 8 bytes of BLAKE2b with an 8-byte digest over the UTF-8 bytes, little-endian
 
 The index is derived data: without a file that fits, it is computed from the strings. Strings of a
 damaged heap may be read before its checksum is compared (see `state.integrity`): bytes that are not
 UTF-8 are read as U+FFFD until then.
+
+The index of a dictionary: the hashes of its strings in order, and the number of each.
+
+::
+
+    index   = magic count hashes numbers
+    magic   = "rcxindx1"                     8 bytes
+    count   = int64                          strings it covers: numbers 0 to count - 1
+    hashes  = uint64 * count                 ascending; ties by ascending number
+    numbers = uint32 * count                 the number of the string with that hash
 """
 
 import contextlib
+import struct
 import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -25,10 +36,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine.errors import CorruptError, InputError
-from recollex_engine.storage.column import Column
-from recollex_engine.storage.column_file import MappedFile
-from recollex_engine.storage.dictionary_index import DictionaryIndex, Hashes, ItemNumbers
+from recollex_engine.storage.column import Column, MappedFile, crc32, mapped_file
+from recollex_engine.storage.content_file import map_content, write_content
 from recollex_kernels.memories.gathering import gather_strings
+
+_MAGIC = b"rcxindx1"
+_HEADER = struct.Struct("<8sq")
+
+Hashes = NDArray[np.uint64]
+ItemNumbers = NDArray[np.uint32]
+
+
+class DictionaryIndex:
+    """The hashes of strings 0 to count - 1, ascending, and each one's string number. Immutable."""
+
+    __slots__ = ("count", "file", "hash_view", "hashes", "numbers", "whole")
+
+    def __init__(
+        self,
+        hashes: Hashes,
+        numbers: ItemNumbers,
+        whole: NDArray[np.uint8] | None = None,
+        file: MappedFile | None = None,
+    ) -> None:
+        self.whole = whole  # the bytes of the file, if it is mapped
+        self.file = file
+        self.count: int = len(hashes)  # how many strings it covers
+        self.hashes = hashes
+        self.numbers = numbers
+        self.hash_view = hashes.data  # bisect reads it twice as fast as the array
+
+    @staticmethod
+    def empty() -> "DictionaryIndex":
+        """Return the index of no strings."""
+        return DictionaryIndex(np.empty(0, np.uint64), np.empty(0, np.uint32))
+
+    @staticmethod
+    def open(path: Path, count: int) -> "DictionaryIndex | None":
+        """Return the index in the file, or None if it does not cover ``count`` strings."""
+        size = _HEADER.size + 12 * count
+        try:
+            pages = map_content(path)
+            file = mapped_file(path, len(pages))
+        except (FileNotFoundError, ValueError):
+            return None
+        if len(pages) != size or pages[: _HEADER.size] != _HEADER.pack(_MAGIC, count):
+            return None
+        hashes: Hashes = np.frombuffer(pages, "<u8", count, _HEADER.size)
+        numbers: ItemNumbers = np.frombuffer(pages, "<u4", count, _HEADER.size + 8 * count)
+        return DictionaryIndex(hashes, numbers, np.frombuffer(pages, np.uint8), file)
+
+    def extended(self, hashes: Hashes) -> "DictionaryIndex":
+        """Return the index of the covered strings and the next ones. Cost: one merge."""
+        order = np.argsort(hashes, kind="stable")
+        places = np.searchsorted(self.hashes, hashes[order], side="right")
+        numbers = (order + self.count).astype(np.uint32)
+        return DictionaryIndex(
+            np.insert(self.hashes, places, hashes[order]), np.insert(self.numbers, places, numbers)
+        )
+
+    def write(self, path: Path, *, durable: bool) -> int:
+        """Write the file and return its CRC-32."""
+        header = _HEADER.pack(_MAGIC, self.count)
+        parts = (self.hashes.view(np.uint8).data, self.numbers.view(np.uint8).data)
+        write_content(path, header, *parts, durable=durable)
+        crc = crc32(np.frombuffer(header, np.uint8))
+        return crc32(self.numbers, crc32(self.hashes, crc))
+
 
 INDEX_FROM = 1024
 """Below this many strings there is no index file: a dict holds them, filled on first use."""
@@ -394,3 +468,51 @@ class Dictionary:
 
 def _digest(data: bytes | memoryview) -> bytes:
     return blake2b(data, digest_size=8).digest()
+
+
+# Strings that a batch adds to a dictionary, numbered before the dictionary holds them.
+class BatchInterner(dict[str, int]):
+    """Interns strings in a batch: new strings get the next numbers, and `add` stores them together.
+
+    Until `add` is called the dictionary does not hold the new strings, and no others may be added
+    to it. Cost: 50 ns for a string looked up before; for a new one a third of `Dictionary.intern`.
+
+    >>> names = Dictionary()
+    >>> new = BatchInterner(names)
+    >>> new["tea"], new["ink"], new["tea"], names.get("ink")
+    (0, 1, 0, None)
+    >>> new.add()
+    >>> names.get("ink")
+    1
+    """
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        super().__init__()
+        self._dictionary = dictionary
+        self._strings: list[str] = []
+        self._first = dictionary.count
+
+    def __missing__(self, string: str) -> int:
+        number = self._dictionary.get(string)
+        if number is None:
+            number = self._first + len(self._strings)
+            self._strings.append(string)
+        self[string] = number
+        return number
+
+    def many(self, strings: Sequence[str]) -> list[int]:
+        """Return the number of each string; those that are stored are looked up together."""
+        sought = [string for string in dict.fromkeys(strings) if string not in self]
+        for string, number in zip(sought, self._dictionary.look_up(sought), strict=True):
+            if number == NONE:
+                self[string] = self._first + len(self._strings)
+                self._strings.append(string)
+            else:
+                self[string] = number
+        return list(map(self.__getitem__, strings))
+
+    def add(self) -> None:
+        """Add the new strings to the dictionary."""
+        self._dictionary.add_many(self._strings)
+        self._first = self._dictionary.count
+        self._strings = []

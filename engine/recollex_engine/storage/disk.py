@@ -294,7 +294,7 @@ class Replacement(FileSink):
     """A file that takes the place of another, or of none, once it is whole; for `with`.
 
     Until `take_place` it has a random name beside ``target``, at which nobody can have put a link.
-    Without that call it is removed. It is locked, so `own_files` knows what a dead process left.
+    Without that call it is removed. It is locked, so `unfinished` knows what a dead process left.
     """
 
     def __init__(self, target: Path, mode: int | None = None) -> None:

@@ -8,7 +8,7 @@
     dimension = uint32, D
     zeros     = 48 bytes
     row       = float16 * D            in row order
-              | sealed                 in version 2: see `storage.cipher`; purpose "vectors" and
+              | sealed                 in version 2: see `storage.encryption`; purpose "vectors" and
                                        bound to the row's number
 
 Numbers are little-endian. The log says how many rows count, with a checksum for each batch. Bytes
@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 
 from recollex_engine.errors import CorruptError, FormatError, InputError
 from recollex_engine.storage import overlay
-from recollex_engine.storage.agent_key import cipher_at, cipher_for_writing, locked
-from recollex_engine.storage.cipher import OVERHEAD, Cipher
+from recollex_engine.storage.column import read_only
 from recollex_engine.storage.disk import (
     Bytes,
     flush,
@@ -43,9 +42,15 @@ from recollex_engine.storage.disk import (
     system_errors,
     write_at,
 )
+from recollex_engine.storage.encryption import (
+    OVERHEAD,
+    Cipher,
+    cipher_at,
+    cipher_for_writing,
+    locked,
+)
 from recollex_engine.storage.formats import unknown_format
 from recollex_engine.storage.pooled_file import PooledFile
-from recollex_engine.storage.read_only import read_only
 
 HEADER_BYTES = 64
 VERSION = 1

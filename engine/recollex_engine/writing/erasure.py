@@ -35,18 +35,14 @@ import orjson
 from recollex_engine.domain.schema import ERASE
 from recollex_engine.domain.settings import Settings, settings_of
 from recollex_engine.errors import CorruptError, StoreFullError
-from recollex_engine.log.format import Position, Record
+from recollex_engine.log.format import Position, Record, open_payload, seal_payload
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.log.rewriting import rewrite_log
-from recollex_engine.log.sealing import open_payload, seal_payload
-from recollex_engine.log.stubs import StubDigest
+from recollex_engine.log.rewriting import StubDigest, rewrite_log
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.access_journal import FILE as ACCESSES
 from recollex_engine.state.access_journal import AccessJournal
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import INTENT, LOG
-from recollex_engine.storage.agent_key import NAME as KEY
-from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.content_file import read_content, write_content
 from recollex_engine.storage.disk import (
@@ -56,6 +52,8 @@ from recollex_engine.storage.disk import (
     store_full,
     write_at,
 )
+from recollex_engine.storage.encryption import NAME as KEY
+from recollex_engine.storage.encryption import cipher_for_writing
 from recollex_engine.storage.formats import unknown_format
 from recollex_engine.storage.vectors_file import HEADER_BYTES, VectorsReader, checksum, row_bytes
 from recollex_engine.writing.erasure_plan import Erasing, ErasurePlan, Payload

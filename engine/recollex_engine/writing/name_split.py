@@ -23,7 +23,7 @@ from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import CALLED
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
-from recollex_engine.log.seeking import read_operations
+from recollex_engine.log.reader import read_operations
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.view import View

@@ -19,7 +19,7 @@ from recollex_engine.facts.surface_vectors import SurfaceVectors
 from recollex_engine.log.format import decode_bytes
 from recollex_engine.state.chain import NONE
 from recollex_engine.state.columns import Columns
-from recollex_engine.storage.read_only import read_only
+from recollex_engine.storage.column import read_only
 
 LIMIT = 5
 """The most synonyms of a phrase among earlier ones."""

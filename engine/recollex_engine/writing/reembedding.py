@@ -38,11 +38,11 @@ from recollex_engine.models.embedder import Embedder, EmbeddingProgress, embed_a
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import BATCH, read_batches
-from recollex_engine.storage.agent_key import cipher_for_writing
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import flush, open_file, replace_file, store_full, write_at
+from recollex_engine.storage.encryption import cipher_for_writing
 from recollex_engine.storage.lock import WriterLock
-from recollex_engine.storage.own_files import check_own_files
+from recollex_engine.storage.unfinished import check_own_files
 from recollex_engine.storage.vectors_file import Rows, VectorsReader, VectorsWriter, checksum
 from recollex_engine.writing.restoration import texts_of
 

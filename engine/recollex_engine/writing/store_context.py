@@ -8,7 +8,7 @@ from typing import Any
 from recollex_engine.background_work import BackgroundWork
 from recollex_engine.clock import Clock
 from recollex_engine.log.durability import Durability
-from recollex_engine.log.progress import StartProgress
+from recollex_engine.log.reader import StartProgress
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.ranking.query_embedding import LatencyEstimate
 from recollex_engine.state.access_counting import AccessCounting

@@ -13,8 +13,8 @@ from recollex_engine.log.files import plain_path
 from recollex_engine.log.format import START
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.replica import Replica
-from recollex_engine.storage.agent_key import cipher_at
 from recollex_engine.storage.disk import open_file, system_errors, write_at
+from recollex_engine.storage.encryption import cipher_at
 from recollex_engine.storage.vectors_file import HEADER_BYTES, row_bytes
 
 _CHUNK = 1 << 20

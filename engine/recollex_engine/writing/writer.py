@@ -21,15 +21,20 @@ from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import ClosedError, CorruptError, InputError
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.format import BEFORE_ALL_TIMES
-from recollex_engine.log.progress import StartProgress, progress_for
-from recollex_engine.log.reader import LogFollower, LogOperation, LogTransaction
+from recollex_engine.log.reader import (
+    LogFollower,
+    LogOperation,
+    LogTransaction,
+    StartProgress,
+    progress_for,
+)
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.state.replica import LOG, Replica, read_files_ahead
-from recollex_engine.storage.agent_key import open_or_create_key
 from recollex_engine.storage.commit_word import CommitWord
 from recollex_engine.storage.disk import FolderFlush, flush_file, make_folder
+from recollex_engine.storage.encryption import open_or_create_key
 from recollex_engine.storage.lock import WriterLock
-from recollex_engine.storage.own_files import check_own_files
+from recollex_engine.storage.unfinished import check_own_files
 from recollex_engine.storage.vectors_file import VectorsWriter, checksum
 from recollex_engine.writing.damage import restored
 from recollex_engine.writing.draft import Draft

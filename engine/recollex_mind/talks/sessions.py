@@ -26,7 +26,7 @@ from recollex_engine.models.embedder import EmbeddingProgress, embed_all
 from recollex_engine.ranking.arms import semantic
 from recollex_engine.recall.memory import read_memories
 from recollex_engine.recall.recall import Recall
-from recollex_engine.storage.read_only import read_only
+from recollex_engine.storage.column import read_only
 from recollex_mind.talks.guarded_turn import guard
 from recollex_mind.talks.salience import read_features
 from recollex_mind.talks.write_policy import WritePolicy

@@ -20,7 +20,7 @@ import pytest
 import recollex
 from recollex_engine.errors import RecollexError
 from recollex_engine.state import integrity
-from recollex_engine.storage import column_file, dictionary
+from recollex_engine.storage import column, dictionary
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
 from tests.engine.faults.small_store import WORDS, D, text, vectors
@@ -35,7 +35,7 @@ SMALL = {
     (checkpoint, "LOG_BYTES"): 15_000,
     (graphs, "GRAPH_ROWS"): 32,
     (graphs, "GRAPH_STEP"): 16,
-    (column_file, "MAPPED_FROM"): 4096,
+    (column, "MAPPED_FROM"): 4096,
     (dictionary, "INDEX_FROM"): 64,
 }
 """Small limits: a store of 100 files and 0.4 MB has several segments and log files, a graph, mapped

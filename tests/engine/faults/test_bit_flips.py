@@ -14,7 +14,7 @@ import pytest
 
 from recollex_engine.state import integrity
 from recollex_engine.state.manifest import Manifest
-from recollex_engine.storage.array_file import read_arrays, whole_file
+from recollex_engine.storage.content_file import read_arrays, whole_file
 from tests.engine.faults import flipped_store
 from tests.faults import flips
 from tests.faults.flips import Flipping, is_fault, places_in

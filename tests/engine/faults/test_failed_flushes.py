@@ -6,10 +6,10 @@ import pytest
 
 import recollex
 from recollex_engine.errors import StoreFullError
-from recollex_engine.log import flush_ahead
+from recollex_engine.log import durability
 from recollex_engine.log import writer as log
 from recollex_engine.state.columns import Columns
-from recollex_engine.storage import column_file, disk, vectors_file
+from recollex_engine.storage import column, disk, vectors_file
 from tests.engine.faults.small_store import (
     D,
     RefusedFlush,
@@ -30,7 +30,7 @@ def test_a_failed_flush_in_a_checkpoint(path, monkeypatch, place):
         fill(agent, 0, 30)
         expected = contents(agent), answers(agent)
         with monkeypatch.context() as patch:
-            patch.setattr({"pack": disk, "column": column_file, "log": log}[place], "flush", refuse)
+            patch.setattr({"pack": disk, "column": column, "log": log}[place], "flush", refuse)
             with pytest.raises(StoreFullError, match="Input/output error"):
                 agent.checkpoint()
         assert contents(agent) == expected[0] and answers(agent) == expected[1]
@@ -65,7 +65,7 @@ def test_a_flush_that_fails_poisons_the_writer(path, monkeypatch, mode, way):
         return RefusedFlush() if failing.is_set() else None
 
     monkeypatch.setattr(log, "flush", flush)
-    monkeypatch.setattr(flush_ahead, "begin_flush", begin if way == "begun" else begin_nothing)
+    monkeypatch.setattr(durability, "begin_flush", begin if way == "begun" else begin_nothing)
     store = recollex.open(path, embedder=recollex.GivenVectors(D), durability=mode)
     agent = store.agent("a")
     fill(agent, 0, 3)
@@ -119,7 +119,7 @@ def test_a_vectors_flush_that_fails_acknowledges_nothing(path, monkeypatch, way)
         fill(agent, 0, 3)
         with monkeypatch.context() as patch:
             begin = (lambda _: RefusedFlush()) if way == "begun" else begin_nothing
-            patch.setattr(flush_ahead, "begin_flush", begin)
+            patch.setattr(durability, "begin_flush", begin)
             patch.setattr(vectors_file, "flush", refuse)
             with pytest.raises(StoreFullError):
                 fill(agent, 3, 1)

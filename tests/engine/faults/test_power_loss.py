@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollex_engine.errors import CorruptError, StoreFullError
-from recollex_engine.log import flush_ahead
+from recollex_engine.log import durability
 from recollex_engine.log import writer as log
 from recollex_engine.log.files import plain_path
 from recollex_engine.storage import disk, vectors_file
@@ -98,7 +98,7 @@ def test_a_flush_covers_the_vectors_that_an_earlier_process_left_unflushed(
     real = disk.flush
     for module in (disk, log, vectors_file):
         monkeypatch.setattr(module, "flush", noted)
-    monkeypatch.setattr(flush_ahead, "begin_flush", begin_nothing)
+    monkeypatch.setattr(durability, "begin_flush", begin_nothing)
     with opened(path) as agent:
         agent.forget("m1")  # adds no vectors
         assert flushed == ["vectors.f16", "00000001.jsonl"]
@@ -148,7 +148,7 @@ def test_a_reader_does_not_see_what_a_failed_flush_takes_back(path, monkeypatch,
         fill(agent, 0, 3)
         with monkeypatch.context() as patch:
             begin = (lambda _: RefusedFlush()) if way == "begun" else begin_nothing
-            patch.setattr(flush_ahead, "begin_flush", begin)
+            patch.setattr(durability, "begin_flush", begin)
             patch.setattr(log, "flush", refuse)
             with pytest.raises(StoreFullError):
                 fill(agent, 3, 1)

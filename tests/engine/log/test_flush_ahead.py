@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recollex_engine.errors import StoreFullError
-from recollex_engine.log import flush_ahead
+from recollex_engine.log import durability
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.storage import vectors_file
 from recollex_engine.storage.vectors_file import VectorsWriter
@@ -32,7 +32,7 @@ def begun(monkeypatch):
         flushes.append(Flush(fds, **options))
         return flushes[-1]
 
-    monkeypatch.setattr(flush_ahead, "begin_flush", begin)
+    monkeypatch.setattr(durability, "begin_flush", begin)
     flushes_and_options = flushes, options
     return flushes_and_options
 

@@ -4,9 +4,9 @@ import random
 import pytest
 
 from recollex_engine.errors import CorruptError, FormatError
-from recollex_engine.log import head as heads
+from recollex_engine.log import format as heads
 from recollex_engine.log.files import plain_path
-from recollex_engine.log.head import SLOT_BYTES, Head, HeadFile
+from recollex_engine.log.format import SLOT_BYTES, Head, HeadFile
 from recollex_engine.log.writer import LogWriter
 from tests.engine.log.notes import note
 

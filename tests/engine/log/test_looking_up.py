@@ -7,8 +7,7 @@ from recollex_engine.log import reader
 from recollex_engine.log.files import plain_path
 from recollex_engine.log.format import START
 from recollex_engine.log.reader import last_of_kind, mentions, position_before
-from recollex_engine.log.rewriting import rewrite_log
-from recollex_engine.log.stubs import StubDigest, read_stubs, said_of_stubs
+from recollex_engine.log.rewriting import StubDigest, read_stubs, rewrite_log, said_of_stubs
 from recollex_engine.log.writer import LogWriter
 from tests.engine.log.notes import note
 from tests.engine.log.whole_log import LogReader, verify_chain

@@ -3,8 +3,7 @@
 import pytest
 
 from recollex_engine.log.files import file_numbers, plain_path
-from recollex_engine.log.torn_tail import cut_after
-from recollex_engine.log.writer import LogWriter
+from recollex_engine.log.writer import LogWriter, cut_after
 from tests.engine.log.notes import note
 from tests.engine.log.whole_log import LogReader, verify_chain
 

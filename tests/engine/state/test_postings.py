@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recollex_engine.errors import CorruptError, FormatError
 from recollex_engine.state import postings
 from recollex_engine.state.postings import Postings
-from recollex_engine.storage.array_file import read_arrays, write_arrays
+from recollex_engine.storage.content_file import read_arrays, write_arrays
 
 STOP = 0xFFFFFFFF
 VOCABULARY = 9

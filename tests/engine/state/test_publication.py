@@ -8,8 +8,7 @@ import pytest
 from recollex_engine.state import chain, read_replica, tail
 from recollex_engine.state.chain import NONE, Chain
 from recollex_engine.storage import commit_word
-from recollex_engine.storage.commit_word import CommitWord
-from recollex_engine.storage.memory_order import fence
+from recollex_engine.storage.commit_word import CommitWord, fence
 from tests.engine.faults.small_store import fill, opened, vectors
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recollex_engine.errors import CorruptError, StoreFullError
-from recollex_engine.storage.array_file import read_arrays, write_arrays
+from recollex_engine.storage.content_file import read_arrays, write_arrays
 
 ARRAYS = {
     "rows": np.arange(1000, dtype=np.uint32),

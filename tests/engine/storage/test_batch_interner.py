@@ -1,8 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.storage.batch_interner import BatchInterner
-from recollex_engine.storage.dictionary import Dictionary
+from recollex_engine.storage.dictionary import BatchInterner, Dictionary
 
 
 @settings(deadline=None)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from recollex_engine.storage import begun_flush
-from recollex_engine.storage.begun_flush import MOST_IDLE, begin_flush
+from recollex_engine.storage import pooled_file
+from recollex_engine.storage.pooled_file import MOST_IDLE_REQUESTS, begin_flush
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has them")
 
@@ -36,26 +36,26 @@ def descriptors():
 
 
 def test_many_flushes_of_two_files_end(fds):
-    for place in range(3 * MOST_IDLE):
+    for place in range(3 * MOST_IDLE_REQUESTS):
         os.pwrite(fds[0], b"ink", 3 * place)
         flush = begun(fds if place % 3 else fds[:1])
         assert flush.is_whole
         flush.wait()
         flush.wait()  # a second time it returns at once
-    assert len(begun_flush._idle) == 1
+    assert len(pooled_file._idle_requests) == 1
 
 
 def test_flushes_that_are_under_way_together_have_results_of_their_own(fds):
-    flushes = [begun(fds) for _ in range(2 * MOST_IDLE)]
+    flushes = [begun(fds) for _ in range(2 * MOST_IDLE_REQUESTS)]
     for flush in reversed(flushes):
         flush.wait()
-    assert len(begun_flush._idle) == MOST_IDLE
+    assert len(pooled_file._idle_requests) == MOST_IDLE_REQUESTS
 
 
 def test_a_failure_is_raised_each_time(fds, monkeypatch):
-    flush, wait = begun(fds), begun_flush._Context.wait
+    flush, wait = begun(fds), pooled_file._Context.wait
     with monkeypatch.context() as patch:
-        patch.setattr(begun_flush._Context, "wait", lambda context: [errno.EIO, wait(context)[1]])
+        patch.setattr(pooled_file._Context, "wait", lambda context: [errno.EIO, wait(context)[1]])
         for _ in range(2):
             with pytest.raises(OSError, match="Input/output error"):
                 flush.wait()
@@ -64,14 +64,14 @@ def test_a_failure_is_raised_each_time(fds, monkeypatch):
 
 def test_a_wait_that_was_interrupted_is_repeated(fds, monkeypatch):
     flush = begun(fds)
-    wait = begun_flush._Context.wait
+    wait = pooled_file._Context.wait
 
     def interrupt(context):
         wait(context)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(begun_flush._Context, "wait", interrupt)
+        patch.setattr(pooled_file._Context, "wait", interrupt)
         with pytest.raises(KeyboardInterrupt):
             flush.wait()
     flush.wait()  # the results are still there
@@ -110,7 +110,7 @@ def test_files_may_be_closed_meanwhile(tmp_path):
 
 
 def test_without_the_system_nothing_is_begun(fds, monkeypatch):
-    monkeypatch.setattr(begun_flush, "_library", None)
+    monkeypatch.setattr(pooled_file, "_library", None)
     assert begin_flush(fds) is None
 
 
@@ -130,7 +130,7 @@ def test_a_child_waits_for_no_thread_of_its_parent(fds):
 def test_a_child_of_a_process_that_began_nothing_begins_flushes(fds):
     code = (
         "import os, sys\n"
-        "from recollex_engine.storage.begun_flush import begin_flush\n"
+        "from recollex_engine.storage.pooled_file import begin_flush\n"
         "fds = [os.open(sys.argv[1], os.O_RDWR)]\n"
         "if os.fork() == 0:\n"
         "    begin_flush(fds).wait()\n"

@@ -11,21 +11,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.errors import CorruptError, EncryptionError, FormatError, InputError
-from recollex_engine.storage import agent_key, cipher, content_file
-from recollex_engine.storage.agent_key import (
+from recollex_engine.storage import content_file, encryption
+from recollex_engine.storage.column import Column
+from recollex_engine.storage.content_file import (
+    map_content,
+    read_arrays,
+    read_content,
+    write_arrays,
+    write_content,
+)
+from recollex_engine.storage.dictionary import Dictionary
+from recollex_engine.storage.encryption import (
+    Cipher,
+    bound_to,
     cipher_at,
     cipher_for_writing,
     create_key,
     open_key,
+    purpose_of,
     replace_key,
     share_key,
     unlock,
 )
-from recollex_engine.storage.array_file import read_arrays, write_arrays
-from recollex_engine.storage.cipher import Cipher, bound_to, purpose_of
-from recollex_engine.storage.column import Column
-from recollex_engine.storage.content_file import map_content, read_content, write_content
-from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.storage.vectors_file import (
     HEADER_BYTES,
     VectorsReader,
@@ -55,7 +62,7 @@ def test_a_piece_opens_at_its_place_alone_and_unchanged_alone(plain, number, dat
     made = Cipher(FIRST)
     purpose, bound = purpose_of(b"log", number), bound_to(number)
     sealed = made.seal(purpose, plain, bound)
-    assert len(sealed) == len(plain) + cipher.OVERHEAD
+    assert len(sealed) == len(plain) + encryption.OVERHEAD
     assert Cipher(FIRST).open(purpose, sealed, bound) == plain
     assert made.open(purpose, sealed, bound_to(number + 1)) is None
     assert made.open(purpose_of(b"vectors", number), sealed, bound) is None
@@ -176,7 +183,7 @@ def test_a_copy_shares_the_key(folder, tmp_path):
 
 
 def test_without_the_package_the_line_to_install_it_is_said(folder, monkeypatch):
-    monkeypatch.setattr(cipher, "_library", None)
+    monkeypatch.setattr(encryption, "_library", None)
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers.aead", None)
     with pytest.raises(InputError, match=r"pip install 'recollex\[crypto\]'"):
         create_key(folder, FIRST)
@@ -329,5 +336,5 @@ def test_plain_rows_of_an_encrypted_agent_are_damage(folder):
     assert not VectorsReader(folder / "vectors.f16", 4).has_header()
     with pytest.raises(CorruptError, match="encrypted rows, found plain ones"):
         VectorsReader(folder / "vectors.f16", 4).rows(1)
-    assert agent_key.is_encrypted(folder)
+    assert encryption.is_encrypted(folder)
     del held

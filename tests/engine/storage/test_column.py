@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from recollex_engine.errors import CorruptError, InputError, StoreFullError
-from recollex_engine.storage import column_file, overlay
-from recollex_engine.storage.agent_key import create_key
-from recollex_engine.storage.column import Column
-from recollex_engine.storage.column_file import MAPPED_FROM
+from recollex_engine.storage import column as column_file
+from recollex_engine.storage import overlay
+from recollex_engine.storage.column import MAPPED_FROM, Column
+from recollex_engine.storage.encryption import create_key
 
 LARGE = MAPPED_FROM // 8 + 1000  # int64 items: mapped, and not a whole number of pages
 MAPS = Path("/proc/self/maps")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from recollex_engine.errors import StoreFullError
-from recollex_engine.storage.agent_key import create_key
 from recollex_engine.storage.column import Column
+from recollex_engine.storage.encryption import create_key
 
 CHANGED = 4_000_000_000
 

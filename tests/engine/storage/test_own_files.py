@@ -8,7 +8,7 @@ import pytest
 import recollex
 from recollex_engine.errors import CorruptError
 from recollex_engine.storage.disk import Replacement, open_file, replace_file, unfinished_path
-from recollex_engine.storage.own_files import remove_unfinished, remove_unfinished_of
+from recollex_engine.storage.unfinished import remove_unfinished_files, remove_unfinished_of
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs
 from tests.engine.faults.small_store import D, contents, fill, opened
@@ -108,7 +108,7 @@ def test_what_a_dead_process_left_is_removed_and_what_a_live_one_writes_stays(tm
     unfinished_path(path).symlink_to(mine / "file")
     with Replacement(path) as file:
         file.write(b"tea")
-        remove_unfinished(tmp_path)
+        remove_unfinished_files(tmp_path)
         assert list(path.parent.iterdir()) == [file.path]
         file.take_place()
     assert path.read_bytes() == b"tea" and list(path.parent.iterdir()) == [path]

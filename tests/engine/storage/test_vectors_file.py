@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from recollex_engine.errors import CorruptError, FormatError, InputError, StoreFullError
 from recollex_engine.storage import overlay, vectors_file
-from recollex_engine.storage.agent_key import create_key
+from recollex_engine.storage.encryption import create_key
 from recollex_engine.storage.vectors_file import (
     HEADER_BYTES,
     VectorsReader,
