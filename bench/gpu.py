@@ -42,7 +42,7 @@ from recollex_engine.models.convert import converted
 from recollex_engine.models.cross_encoder import CrossEncoder
 from recollex_engine.models.device_session import CUDA, is_gpu_here
 from recollex_engine.models.encoder import load_encoder
-from recollex_engine.models.libraries import library
+from recollex_engine.models.session import library
 from recollex_engine.models.weights import find_weights
 
 GEMM = (12_800, 384, 1536)

@@ -50,7 +50,7 @@ from bench.lib.model_runs import (
 from bench.lib.rundata import percentiles
 from recollex_engine.errors import ModelError
 from recollex_engine.models.encoder import load_encoder
-from recollex_engine.models.libraries import library
+from recollex_engine.models.session import library
 from recollex_engine.models.weights import find_weights
 
 GEMM = (1024, 384, 1536)

@@ -21,7 +21,7 @@ ALLOWED = {
     "bindings/recollex/cli/history.py": RANDOM,
     "bindings/recollex/cli/__init__.py": "opens /dev/null",
     "engine/recollex_engine/models/convert.py": "writes into a folder with a random name",
-    "engine/recollex_engine/models/backend_choice.py": "a cache of its own folder",
+    "engine/recollex_engine/models/backends.py": "a cache of its own folder",
     "kernels/recollex_kernels/machine/compiled_code.py": FOLLOWS_NONE,
     "kernels/recollex_kernels/machine/private_files.py": FOLLOWS_NONE,
 }

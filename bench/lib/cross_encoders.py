@@ -38,8 +38,8 @@ from recollex_engine.errors import ModelError
 from recollex_engine.models.backends import graph_precision
 from recollex_engine.models.convert import converted
 from recollex_engine.models.cross_encoder import CrossEncoder
-from recollex_engine.models.libraries import library
 from recollex_engine.models.pairs import Pair, StoredPieces
+from recollex_engine.models.session import library
 from recollex_engine.models.token_encoder import TokenEncoder
 from recollex_engine.models.weights import find_weights
 from recollex_engine.ranking.candidates import Candidates

@@ -70,9 +70,9 @@ if TYPE_CHECKING:  # the one list of public names; each is imported when it is f
     from recollex_engine.facts.hits import Hit as Hit
     from recollex_engine.facts.provenance import DocumentNode as DocumentNode
     from recollex_engine.facts.provenance import MentionNode as MentionNode
+    from recollex_engine.models.embedder import GivenVectors as GivenVectors
     from recollex_engine.models.encoder import Encoder as Encoder
     from recollex_engine.models.encoder import load_encoder as load_encoder
-    from recollex_engine.models.given_vectors import GivenVectors as GivenVectors
     from recollex_engine.recall.joint_recall import JointRecall as JointRecall
     from recollex_engine.recall.memory import Memory as Memory
     from recollex_engine.recall.predecessor import Predecessor as Predecessor

@@ -1,8 +1,8 @@
 """Which entities of an agent are one? Names are compared with each other, after they were retained.
 
-While a text is retained, a new name is resolved by its likeness alone (`text.entity_table`). This
+While a text is retained, a new name is resolved by its likeness alone (`text.names`). This
 job looks at the variants that likeness does not find: forms, initials, parts, short forms, slips
-(`text.name_likeness`). A pair scores Memora's sum (2.3.2)::
+(`text.name_variants`). A pair scores Memora's sum (2.3.2)::
 
     score = 0.5 * likeness + 0.3 * apart + 0.2 * exp(-gap / 7 days)        same from 0.75 on
     apart = 1 - min(1, memories that name both / 10)
@@ -41,20 +41,25 @@ from recollex_engine.domain.schema import NONE
 from recollex_engine.errors import LanguageModelError
 from recollex_engine.facts.entities import all_entities
 from recollex_engine.facts.fact_view import FactView
-from recollex_engine.text.entity_table import (
+from recollex_engine.text.entity_types import OTHER, PERSON, EntityType
+from recollex_engine.text.name_variants import (
+    Variant,
+    initials,
+    is_first_part,
+    plain_name,
+    variant_of,
+)
+from recollex_engine.text.names import (
     COMPANY_WEIGHT,
     FULL_COMPANY,
     MATCH_THRESHOLD,
     NAME_WEIGHT,
     RECENCY_US,
     RECENCY_WEIGHT,
+    fold_name,
 )
-from recollex_engine.text.entity_types import OTHER, PERSON, EntityType
-from recollex_engine.text.name_likeness import Variant, initials, is_first_part, variant_of
-from recollex_engine.text.name_variants import plain_name
-from recollex_engine.text.names import fold_name
 from recollex_engine.text.ordinary_words import is_ordinary, ordinary_words
-from recollex_engine.text.typed_words import GIVEN_NAMES
+from recollex_engine.text.type_rule import GIVEN_NAMES
 from recollex_mind.llm.language_model import LanguageModel
 from recollex_mind.llm.prompts import find_prompt
 from recollex_mind.prompt_data import as_data

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from recollex_engine.dates.parser_options import check_zone
+from recollex_engine.dates.locales import check_zone
 from recollex_engine.dates.periods import DAY
 from recollex_engine.dates.time_range import EARLIEST, LATEST, TimeRange, local_time, utc_micros
 from recollex_engine.errors import InputError, LanguageModelError, ModelError

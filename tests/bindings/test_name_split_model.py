@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import recollex
 from recollex.errors import InputError, UnknownIdError
-from recollex_engine.text import entity_table
+from recollex_engine.text import names as entity_table
 from tests.bindings.word_vectors import WordVectors
 
 NAMES = ["John Chen", "John Chenn", "Jon Chen", "Mara Lind", "Mara Linde", "Oslo"]

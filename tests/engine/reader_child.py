@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 import recollex
-from recollex_engine.models.given_vectors import GivenVectors
+from recollex_engine.models.embedder import GivenVectors
 from recollex_engine.state import read_replica as reader
 
 

@@ -11,7 +11,7 @@ import recollex
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.log import durability
 from recollex_engine.log import writer as log
-from recollex_engine.models.given_vectors import GivenVectors
+from recollex_engine.models.embedder import GivenVectors
 from recollex_engine.storage.pooled_file import begin_flush
 from recollex_engine.writing import checkpoint
 from recollex_engine.writing import graph_building as graphs

@@ -18,7 +18,7 @@ from recollex_engine.errors import (
     StoreFullError,
     UnknownIdError,
 )
-from recollex_engine.models.given_vectors import GivenVectors
+from recollex_engine.models.embedder import GivenVectors
 from recollex_engine.storage.lock import WriterLock
 from recollex_engine.writing.reembedding import alone_in
 

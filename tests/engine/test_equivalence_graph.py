@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.models.given_vectors import GivenVectors
+from recollex_engine.models.embedder import GivenVectors
 from recollex_engine.ranking import arms
 from recollex_engine.state.hnsw import Hnsw
 from recollex_engine.writing import checkpoint

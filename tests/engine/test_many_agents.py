@@ -14,7 +14,7 @@ import recollex
 from recollex_engine.agents import open_agents
 from recollex_engine.errors import InputError, LockedError, StoreFullError
 from recollex_engine.log.writer import LogWriter
-from recollex_engine.models.given_vectors import GivenVectors
+from recollex_engine.models.embedder import GivenVectors
 from recollex_engine.storage.lock import is_locked
 from recollex_engine.writing import writer as writing
 from tests.bindings.word_vectors import WordVectors

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.models.given_vectors import GivenVectors
+from recollex_engine.models.embedder import GivenVectors
 from recollex_engine.writing import maintenance
 
 D = 8

@@ -28,7 +28,7 @@ from recollex_engine.log.durability import Durability
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.recall.joint_recall import JointRecall
 from recollex_engine.storage.lock import absolute
-from recollex_engine.text.naming import Naming
+from recollex_engine.text.type_rule import Naming
 from recollex_kernels.machine.jit import tell_of_compiling
 from recollex_mind.extraction_log import Mode
 

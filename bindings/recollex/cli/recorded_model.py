@@ -19,8 +19,8 @@ from recollex_engine.errors import InputError, RecollexError
 from recollex_engine.fingerprint import embedder_name
 from recollex_engine.models.backends import with_precision
 from recollex_engine.models.description import DEFAULT_MODEL, known_model
+from recollex_engine.models.embedder import StandIn
 from recollex_engine.models.embedders import packaged_embedder
-from recollex_engine.models.stand_in import StandIn
 
 GIVEN = "given-"
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from recollex_engine.domain.prompt_lines import LineCosts
-from recollex_engine.models.given_vectors import is_of_bytes
+from recollex_engine.models.embedder import is_of_bytes
 from recollex_engine.text.token_counter import ENCODING, TokenCounter, open_counter
 from recollex_engine.writing.store_context import StoreContext
 

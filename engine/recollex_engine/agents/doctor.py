@@ -25,8 +25,7 @@ from recollex_engine.errors import CorruptError, EncryptionError, InputError, Re
 from recollex_engine.log.files import plain_path
 from recollex_engine.log.format import Position
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.models.embedder import Embedder, EmbeddingProgress
-from recollex_engine.models.stand_in import StandIn
+from recollex_engine.models.embedder import Embedder, EmbeddingProgress, StandIn
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import LOG
 from recollex_engine.storage.disk import copy_file, flush_folder, system_errors

@@ -18,8 +18,7 @@ from recollex_engine.errors import UnknownIdError
 from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.log.format import Head
-from recollex_engine.models.embedder import Embedder
-from recollex_engine.models.given_vectors import makes_vectors
+from recollex_engine.models.embedder import Embedder, makes_vectors
 from recollex_engine.ranking.filters import passing
 from recollex_engine.ranking.presets import DEFAULT, Preset
 from recollex_engine.ranking.query_embedding import embed_once

@@ -46,7 +46,7 @@ from recollex_engine.storage.formats import (
 )
 from recollex_engine.storage.lock import HeldFolder, absolute
 from recollex_engine.text.analyzer import check_language
-from recollex_engine.text.naming import Naming
+from recollex_engine.text.type_rule import Naming
 from recollex_engine.writing.store_context import StoreContext
 
 FORMAT = 1

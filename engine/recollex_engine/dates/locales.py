@@ -1,6 +1,7 @@
-"""In which order does a text write day and month? An agent's locale, such as "en-GB" or "en-US"."""
+"""Options that the time parsers share: an agent's locale, the zone, the order of day and month."""
 
 import re
+from datetime import tzinfo
 
 from recollex_engine.errors import InputError
 
@@ -25,3 +26,17 @@ def puts_month_first(locale: str) -> bool:
     (True, False, False)
     """
     return locale in _MONTH_FIRST
+
+
+def check_zone(tz: object) -> None:
+    """Raise `InputError` unless ``tz`` is a time zone."""
+    if not isinstance(tz, tzinfo):
+        raise InputError(
+            f'tz must be a zone, such as zoneinfo.ZoneInfo("Europe/Paris"), got {tz!r}'
+        )
+
+
+def check_month_first(month_first: object) -> None:
+    """Raise `InputError` unless ``month_first`` is True, False or None."""
+    if month_first is not None and not isinstance(month_first, bool):
+        raise InputError(f"month_first must be True, False or None, got {month_first!r}")

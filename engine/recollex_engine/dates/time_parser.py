@@ -4,8 +4,7 @@ from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, tzinfo
 from typing import Any, Protocol, cast
 
-from recollex_engine.dates.locales import puts_month_first
-from recollex_engine.dates.parser_options import check_month_first, check_zone
+from recollex_engine.dates.locales import check_month_first, check_zone, puts_month_first
 from recollex_engine.dates.time_range import TimeRange, find_range
 
 

@@ -6,7 +6,7 @@ address or a count is no year; "may" and "march" are verbs unless they stand whe
 version, a fraction or a number at a sentence's end is no date; "recently" and "soon" name no range.
 If a month lacks the day that is written, the range is the month.
 
-The entry points are here. `scanner` finds the times of a text at the places that `time_places`
+The entry points are here. `scanner` finds the times of a text at the places that `leads`
 names, `tense` its sentences of the future; the parsers of one expression are `calendar_dates`
 ("7 May 2023"), `numeric_dates` ("19.01.2024"), `relative_dates` ("last Friday") and `clock_times`
 ("3 pm").
@@ -43,9 +43,8 @@ from recollex_engine.clock import EPOCH, MICROSECOND
 from recollex_engine.dates.clock_times import ClockTimeParser
 from recollex_engine.dates.english_words import Tokens
 from recollex_engine.dates.expression_parser import Looking
-from recollex_engine.dates.scanner import Scanner, TimeMatch
+from recollex_engine.dates.scanner import Scanner, TimeMatch, leads, may_name_a_time
 from recollex_engine.dates.tense import QuestionTense, speaks_of_future
-from recollex_engine.dates.time_places import leads, may_name_a_time
 
 _LOCAL_EPOCH = datetime(1970, 1, 1)
 

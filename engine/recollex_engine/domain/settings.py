@@ -13,7 +13,7 @@ from recollex_engine.dates.locales import DAY_FIRST
 from recollex_engine.errors import CorruptError
 from recollex_engine.storage.formats import unknown_format
 from recollex_engine.text.analyzer import ANALYZER_VERSION
-from recollex_engine.text.entity_table import EntityRule
+from recollex_engine.text.names import EntityRule
 
 FORMAT = 1
 REEMBED = "reembed"
@@ -28,7 +28,7 @@ class Settings:
 
     locale: the order of day and month in dates like 5/7/2023, see `dates.locales`. embedding: 1 for
     the model that the agent was created with; each `reembed` adds 1. entity_rule: when two
-    names are one entity, see `text.entity_table`.
+    names are one entity, see `text.names`.
     """
 
     model: str

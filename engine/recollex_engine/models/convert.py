@@ -18,16 +18,19 @@ keeps the first one's folder.
 
 import hashlib
 import json
+import platform
 import secrets
 import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
+from llvmlite import binding as llvm
 
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.bert import Bert, Floats, read_bert, read_classifier
@@ -39,11 +42,25 @@ from recollex_engine.models.description import (
     read_json,
     to_json,
 )
-from recollex_engine.models.processor import saturates
 from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import ModelWeights, find_weights, is_folder, sha256_of
 from recollex_engine.waiting import waiting
 from recollex_kernels.machine import private_files
+
+
+@cache
+def saturates() -> bool:
+    """Return whether products with signed 8-bit weights may be wrong here.
+
+    Without VNNI, onnxruntime multiplies unsigned activations by signed weights on x86 with an
+    instruction that cuts the sum of two products at 16 bits (`vpmaddubsw`). With unsigned weights
+    it takes another one, which is exact and slower.
+    """
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return False
+    has = llvm.get_host_cpu_features()
+    return not (has.get("avx512vnni") or has.get("avxvnni"))
+
 
 GraphPrecision = Literal["int8", "fp32", "fp16"]
 VERSIONS: dict[GraphPrecision, int] = {"int8": 1, "fp32": 1, "fp16": 2}

@@ -1,33 +1,145 @@
-"""Cross-encoders: one score for a question and a text, how well the text answers it."""
+"""Cross-encoders: one score for a question and a text, how well the text answers it.
 
+A folder with a ready ONNX graph of a cross-encoder, which is run without conversion.
+
+::
+
+    model.onnx         or onnx/model.onnx, as on model hubs; input_ids int64[batch, length] and
+                       perhaps attention_mask and token_type_ids -> one number a pair
+    tokenizer.json
+    config.json        optional: max_position_embeddings
+"""
+
+import hashlib
+from collections import OrderedDict
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recollex_engine import fork
 from recollex_engine.errors import InputError, ModelError
-from recollex_engine.models.backend_choice import Auto, fastest_precision
 from recollex_engine.models.backends import (
     BATCHES,
+    Auto,
     Precision,
     batches_of,
+    fastest_precision,
     graph_precision,
     open_backend,
 )
 from recollex_engine.models.convert import Converted, converted
-from recollex_engine.models.given_texts import checked, places_of
+from recollex_engine.models.description import ModelDescription, read_json
+from recollex_engine.models.embedder import checked_texts, places_of
 from recollex_engine.models.micro_batch import CORES, MicroBatch
-from recollex_engine.models.onnx_folder import read_onnx_folder
 from recollex_engine.models.pairs import Pair, PairTokenizer, StoredPieces
-from recollex_engine.models.score_cache import ScoreCache
 from recollex_engine.models.session import open_tokenizer
-from recollex_engine.models.weights import are_weights_here, cache_settings, is_folder
+from recollex_engine.models.weights import (
+    WEIGHTS_FILE,
+    are_weights_here,
+    cache_settings,
+    is_folder,
+    sha256_of,
+)
+
+# A cache of a cross-encoder's recent scores, which evicts the least recently used.
+Score = TypeVar("Score")
+
+
+class ScoreCache(Generic[Score]):
+    """Scores of one model by question and text, at most ``most`` of them.
+
+    The text is what the model reads for a memory, with its date and context. So a corrected memory
+    is another text, and equal memories of two agents share a score. Keys are digests of 128 bits:
+    an entry takes about 200 bytes, however long the texts are.
+
+    Threads: any number.
+
+    >>> cache = ScoreCache[float](2)
+    >>> cache.put("who?", ["Ann", "Bob", "Eve"], [0.1, 0.2, 0.3])
+    >>> cache.get("who?", ["Ann", "Bob", "Eve"])
+    [None, 0.2, 0.3]
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._scores: OrderedDict[bytes, Score] = OrderedDict()
+        self._changing = fork.lock()
+
+    def get(self, query: str, texts: Sequence[str]) -> list[Score | None]:
+        """Return the score of each text, or None if it is not cached. Cost: 1 us a text."""
+        keys = _keys(query, texts)
+        with self._changing:
+            found = [self._scores.get(key) for key in keys]
+            for key, score in zip(keys, found, strict=True):
+                if score is not None:
+                    self._scores.move_to_end(key)
+        return found
+
+    def put(self, query: str, texts: Sequence[str], scores: Sequence[Score]) -> None:
+        """Store the scores of texts."""
+        with self._changing:
+            for key, score in zip(_keys(query, texts), scores, strict=True):
+                self._scores[key] = score
+                self._scores.move_to_end(key)
+            while len(self._scores) > self._most:
+                self._scores.popitem(last=False)
+
+
+def _keys(query: str, texts: Sequence[str]) -> list[bytes]:
+    before = hashlib.blake2b(query.encode("utf-8", "surrogatepass"), digest_size=16)
+    before.update(b"\xff")  # marks the end of the question: UTF-8 never has this byte
+    keys = []
+    for text in texts:
+        digest = before.copy()
+        digest.update(text.encode("utf-8", "surrogatepass"))
+        keys.append(digest.digest())
+    return keys
+
+
+_LONGEST = 512
+_GRAPHS = ("model.onnx", "onnx/model.onnx")
+
+
+def read_onnx_folder(folder: Path) -> Converted | None:
+    """Return the model whose graph is in ``folder``; None if there are weights, or no graph.
+
+    The model reads at most 512 tokens, and at most its number of positions minus two, because some
+    families reserve two.
+
+    Raises:
+        ModelError: the folder has a graph but no tokenizer, or config.json cannot be read.
+
+    """
+    if (folder / WEIGHTS_FILE).exists():
+        return None
+    graph = next((folder / name for name in _GRAPHS if (folder / name).is_file()), None)
+    if graph is None:
+        return None
+    if not (folder / "tokenizer.json").is_file():
+        raise ModelError(f"{folder} has a graph, {graph.name}, and no tokenizer.json beside it")
+    positions = _LONGEST
+    if (folder / "config.json").is_file():
+        said = read_json(folder / "config.json").get("max_position_embeddings")
+        positions = said - 2 if isinstance(said, int) and said > 2 else positions
+    name = folder.resolve().name
+    description = ModelDescription(
+        name=name,
+        repository=name,
+        dimension=0,
+        pooling="score",
+        normalise=False,
+        max_length=min(positions, _LONGEST),
+    )
+    fingerprint = f"{name}@{sha256_of(graph)[:12]}-onnx"
+    return Converted(folder, description, fingerprint, graph)
+
 
 DEFAULT_CROSS_ENCODER = "cross-encoder/ms-marco-MiniLM-L-6-v2"
 """The reranker of TEMPR 3.3 and Memora 3.3.2, trained on MS MARCO."""
@@ -107,7 +219,7 @@ class CrossEncoder:
 
     @property
     def vocabulary(self) -> str | None:
-        """The vocabulary of the ids for `score_pairs` (see `models.vocabulary`), or None."""
+        """The vocabulary of the ids for `score_pairs` (see `models.embedder`), or None."""
         return self._pairs.vocabulary
 
     def score_pairs(
@@ -134,7 +246,7 @@ class CrossEncoder:
             raise InputError(f"threads must be at least 1, got {threads}")
         places = places_of(texts)
         distinct = list(places)
-        found = self._known.get(checked(query), distinct)
+        found = self._known.get(checked_texts(query), distinct)
         fresh = [n for n, score in enumerate(found) if score is None]
         if fresh:
             asked = [distinct[n] for n in fresh]
@@ -216,7 +328,7 @@ def load_cross_encoder(
 
     A name without an owner means the owner ``cross-encoder``. Every BERT with a
     sequence-classification head of one label works. So does a folder with the ONNX graph of a
-    cross-encoder of any family, which is run as it is (see `onnx_folder`): one pair at a time in
+    cross-encoder of any family, which is run as it is (`read_onnx_folder`): one pair at a time in
     "int8", otherwise in batches.
 
     ``precision`` "auto" is the fastest one on this machine by measurement, see

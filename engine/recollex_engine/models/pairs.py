@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recollex_engine import fork
 from recollex_engine.errors import InputError
-from recollex_engine.models.vocabulary import MOST_PIECES, TokenIds, vocabulary_name
+from recollex_engine.models.embedder import MOST_PIECES, TokenIds, vocabulary_name
 
 REMEMBERED = 65_536
 """The most texts whose tokens are cached: 250 bytes for a text of 64 tokens."""
@@ -68,7 +68,7 @@ class PairTokenizer:
     tokens, whose words' tokens are cached, and 100 us with any other.
 
     vocabulary: the name of the vocabulary whose ids may be stored for these pairs, None if there is
-    none (see `models.vocabulary`).
+    none (see `models.embedder`).
 
     Threads: any number.
     """

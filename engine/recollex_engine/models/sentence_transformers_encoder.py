@@ -11,10 +11,8 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, known_model
-from recollex_engine.models.embedder import PackagedEmbedder
-from recollex_engine.models.given_texts import checked
-from recollex_engine.models.libraries import library
-from recollex_engine.models.truncation import warn_of
+from recollex_engine.models.embedder import PackagedEmbedder, checked_texts, warn_of
+from recollex_engine.models.session import library
 
 PREFIX = "sentence-transformers:"
 """Put before a name or folder, it makes sentence-transformers run the model."""
@@ -61,7 +59,7 @@ class SentenceTransformersEncoder:
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
         """Return the vector of a query, float32[dimension], of length 1, read-only."""
-        return self._query(checked(text))
+        return self._query(checked_texts(text))
 
     def unread(self, text: str) -> int:
         """Return how many tokens of a query the model does not read. Cost: tokenizing it."""
@@ -79,7 +77,7 @@ class SentenceTransformersEncoder:
         causes a `TruncationWarning`.
         """
         vectors = np.empty((len(texts), self.dimension), np.float32)
-        order = sorted(range(len(texts)), key=lambda place: len(checked(texts[place])))
+        order = sorted(range(len(texts)), key=lambda place: len(checked_texts(texts[place])))
         for first in range(0, len(order), BATCH):
             places = order[first : first + BATCH]
             with self._running:
@@ -94,7 +92,7 @@ class SentenceTransformersEncoder:
 
     def count_tokens(self, text: str) -> int:
         """Return how many tokens the text has, without special ones."""
-        ids = self._model.tokenizer(checked(text), add_special_tokens=False)["input_ids"]
+        ids = self._model.tokenizer(checked_texts(text), add_special_tokens=False)["input_ids"]
         return len(ids)
 
     def _embed_query(self, text: str) -> npt.NDArray[np.float32]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from recollex_engine.errors import ModelError
 from recollex_engine.models.description import KNOWN_MODELS, ModelDescription, describe, known_model
-from recollex_engine.models.libraries import library
+from recollex_engine.models.session import library
 
 WEIGHTS_FILE = "model.safetensors"
 NEEDED_FILES = (WEIGHTS_FILE, "config.json", "tokenizer.json")

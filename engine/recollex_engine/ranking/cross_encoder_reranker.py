@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from recollex_engine.domain.checks import check_count, check_flag, check_model
 from recollex_engine.errors import InputError
-from recollex_engine.models.backend_choice import Auto
-from recollex_engine.models.backends import Precision
+from recollex_engine.models.backends import Auto, Precision
 from recollex_engine.models.cross_encoder import (
     DEFAULT_CROSS_ENCODER,
     has_cross_encoder,

@@ -16,8 +16,7 @@ from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_arms import SurfaceQuestion
 from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.models.description import Thresholds
-from recollex_engine.models.embedder import QueryEmbedder
-from recollex_engine.models.given_vectors import makes_vectors
+from recollex_engine.models.embedder import QueryEmbedder, makes_vectors
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arm_table import ARMS, VectorSearch
 from recollex_engine.ranking.arms import ArmList

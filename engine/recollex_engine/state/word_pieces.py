@@ -1,7 +1,7 @@
 """The WordPiece ids of passages, stored beside the text so that no reranker tokenizes them again.
 
 The embedder tokenizes every passage when it is written. The ids go into the log and serve every
-model with the same vocabulary (see `models.vocabulary`); the uncased English BERTs share one. The
+model with the same vocabulary (see `models.embedder`); the uncased English BERTs share one. The
 log holds::
 
     vocabulary  {"name": NAME}                     an operation: the vocabulary of the ids after it
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.log.format import decode_bytes, encode_bytes
-from recollex_engine.models.vocabulary import MOST_PIECES, TokenIds
+from recollex_engine.models.embedder import MOST_PIECES, TokenIds
 from recollex_engine.state.view import View
 
 VOCABULARY = "vocabulary"

@@ -35,9 +35,8 @@ from recollex_engine.errors import InputError
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.word_pieces import VOCABULARY
-from recollex_engine.text.entity_table import FULL_COMPANY
 from recollex_engine.text.entity_types import ENTITY_TYPES, OTHER, PERSON, EntityType
-from recollex_engine.text.names import fold_name
+from recollex_engine.text.names import FULL_COMPANY, fold_name
 from recollex_engine.text.type_rule import find_type
 from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.preparation import Prepared

@@ -2,7 +2,7 @@
 
 from recollex_engine.domain.schema import STOP_WORD
 from recollex_engine.state.columns import Columns
-from recollex_engine.text.entity_table import EntityTable
+from recollex_engine.text.names import EntityTable
 
 NUMBERS = 100_000
 """Maximum number of cached words."""

@@ -1,6 +1,6 @@
 """What goes with a name that becomes an entity of its own? What was recorded by that name.
 
-A name joins a known entity while a text is retained (`text.entity_table`), or as an alias. A record
+A name joins a known entity while a text is retained (`text.names`), or as an alias. A record
 names its entities by number, so the columns do not say by which name. It is found again:
 
     a memory    a name in its text, or one that its record writes out

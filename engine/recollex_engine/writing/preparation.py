@@ -22,18 +22,18 @@ from recollex_engine.fork import ThreadPool
 from recollex_engine.models.embedder import (
     Embedder,
     EmbeddingProgress,
+    TokenIds,
     TokenizedTexts,
     embed_with_pieces,
 )
-from recollex_engine.models.vocabulary import TokenIds
 from recollex_engine.state.view import View
 from recollex_engine.state.word_pieces import PassagePieces, find_pieces
 from recollex_engine.text import passages
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.entity_types import EntityType
 from recollex_engine.text.names import find_names
-from recollex_engine.text.spacy_types import FindTypes
 from recollex_engine.text.token_counter import TokenCounter
+from recollex_engine.text.type_rule import FindTypes
 
 COUNTED_AT_ONCE = 500
 """Characters whose tokens are not counted in another thread: of one turn of a talk, or two."""

@@ -12,8 +12,7 @@ from recollex_engine.domain.act import Act
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.surfaces import SURFACE
-from recollex_engine.models.embedder import EmbeddingProgress
-from recollex_engine.models.given_vectors import makes_vectors
+from recollex_engine.models.embedder import EmbeddingProgress, makes_vectors
 from recollex_engine.state.gc_pause import gc_paused
 from recollex_engine.state.replica import Replica
 from recollex_engine.writing.correction import find_statements

@@ -26,7 +26,7 @@ from recollex_engine.errors import CorruptError, ModelError
 from recollex_engine.log.format import START
 from recollex_engine.log.reader import LogFollower, LogTransaction
 from recollex_engine.log.writer import LogWriter
-from recollex_engine.models.truncation import unwarned
+from recollex_engine.models.embedder import unwarned
 from recollex_engine.state.manifest import NAME as MANIFEST
 from recollex_engine.state.replica import Replica
 from recollex_engine.state.vector_batches import VectorBatch, is_whole, read_batches

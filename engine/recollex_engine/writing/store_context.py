@@ -13,7 +13,7 @@ from recollex_engine.models.embedder import Embedder
 from recollex_engine.ranking.query_embedding import LatencyEstimate
 from recollex_engine.state.access_counting import AccessCounting
 from recollex_engine.text.analyzer import Analyzer
-from recollex_engine.text.naming import Naming
+from recollex_engine.text.type_rule import Naming
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

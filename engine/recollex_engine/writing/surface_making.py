@@ -20,8 +20,7 @@ from recollex_engine.domain.surfaces import (
     surface_of,
 )
 from recollex_engine.log.format import encode_bytes
-from recollex_engine.models.embedder import Embedder, EmbeddingProgress, embed_all
-from recollex_engine.models.given_vectors import makes_vectors
+from recollex_engine.models.embedder import Embedder, EmbeddingProgress, embed_all, makes_vectors
 from recollex_engine.state.columns import Columns
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.writing.draft import Draft

@@ -10,8 +10,8 @@ from recollex_engine.domain.settings import Settings
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.state.columns import Columns
 from recollex_engine.text.analyzer import Analyzer
-from recollex_engine.text.spacy_types import FindTypes, TypedBy, types_by_spacy
 from recollex_engine.text.token_counter import TokenCounter
+from recollex_engine.text.type_rule import FindTypes, TypedBy, types_by_spacy
 from recollex_engine.writing.writer import StalePlan, Writer
 
 

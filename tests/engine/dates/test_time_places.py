@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.dates import scanner, time_places, time_range
+from recollex_engine.dates import scanner, time_range
 from recollex_engine.dates.english_words import Tokens
-from recollex_engine.dates.holidays import HOLIDAYS
-from recollex_engine.dates.time_places import leads
+from recollex_engine.dates.periods import HOLIDAYS
+from recollex_engine.dates.scanner import leads
 from recollex_engine.dates.time_range import find_event_range, find_range
 from tests.engine.dates.day_ranges import NOW
 
@@ -32,7 +32,7 @@ def read(text):
 
 
 def test_the_examples_in_the_docstrings_run():
-    assert doctest.testmod(time_places).failed == 0
+    assert doctest.testmod(scanner).failed == 0
 
 
 @settings(max_examples=500, deadline=None)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.dates import holidays
+from recollex_engine.dates import periods
 from recollex_engine.dates import time_range as dates
 from recollex_engine.dates.time_range import EARLIEST, LATEST, find_event_range, find_range
 from tests.engine.dates.day_ranges import NOW, said, us
@@ -123,7 +123,7 @@ def test_a_hostile_text_takes_seconds_at_most(part):
 
 
 def test_easter():
-    sundays = [holidays.holiday(("easter",), y)[0] for y in (1999, 2000, 2022, 2025)]
+    sundays = [periods.holiday(("easter",), y)[0] for y in (1999, 2000, 2022, 2025)]
     assert [(when.month, when.day) for when in sundays] == [(4, 4), (4, 23), (4, 17), (4, 20)]
 
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from recollex_engine import errors
-from recollex_engine.models.embedder import embed_all
-from recollex_engine.models.truncation import TruncationWarning, warn_of
+from recollex_engine.models.embedder import TruncationWarning, embed_all, warn_of
 from tests.engine.faults.small_store import Model, contents, opened, text
 
 PACKAGE = str(Path(errors.__file__).parent)

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from recollex_engine.errors import ModelError
-from recollex_engine.models import backend_choice
-from recollex_engine.models.backend_choice import fastest_precision
+from recollex_engine.models import backends
+from recollex_engine.models.backends import fastest_precision
 from recollex_engine.models.cross_encoder import load_cross_encoder
 
 
@@ -14,8 +14,8 @@ class Loads:
     def __init__(self, monkeypatch, **ms):
         self.ms = ms
         self.loaded = []
-        monkeypatch.setattr(backend_choice, "measure", lambda way: self.ms[way])
-        monkeypatch.setattr(backend_choice, "_version", lambda package: "1.0")
+        monkeypatch.setattr(backends, "measure", lambda way: self.ms[way])
+        monkeypatch.setattr(backends, "_version", lambda package: "1.0")
 
     def __call__(self, place, way):
         self.loaded.append(way)
@@ -51,15 +51,15 @@ def test_other_models_and_versions_are_measured_anew(monkeypatch, cache):
     loads = Loads(monkeypatch, int8=9, bf16=7)
     fastest_precision("judge", loads)
     fastest_precision("another", loads)
-    monkeypatch.setattr(backend_choice, "_version", lambda package: "2.0")
+    monkeypatch.setattr(backends, "_version", lambda package: "2.0")
     fastest_precision("judge", loads)
     assert len(loads.loaded) == 6
 
 
 def test_where_there_is_one_way_nothing_is_measured(monkeypatch):
-    monkeypatch.setattr(backend_choice, "_version", lambda package: "")
+    monkeypatch.setattr(backends, "_version", lambda package: "")
     assert fastest_precision("judge", None) == "int8"
-    monkeypatch.setattr(backend_choice, "is_gpu_here", lambda: True)
+    monkeypatch.setattr(backends, "is_gpu_here", lambda: True)
     assert fastest_precision("judge", None) == "fp16"
 
 
@@ -82,12 +82,8 @@ def test_a_real_judge_can_be_measured():
             self.seen += texts
             return [0.5] * len(texts)
 
-    assert backend_choice.measure(Judge()) > 0
-    assert (
-        len(set(Judge.seen))
-        == len(Judge.seen)
-        == backend_choice.PAIRS * (backend_choice.REPEATS + 1)
-    )
+    assert backends.measure(Judge()) > 0
+    assert len(set(Judge.seen)) == len(Judge.seen) == backends.PAIRS * (backends.REPEATS + 1)
 
 
 def test_auto_loads_a_judge_without_weights_with_the_usual_error():

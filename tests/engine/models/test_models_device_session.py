@@ -13,8 +13,7 @@ from recollex_engine.models import device_session as module
 from recollex_engine.models.convert import converted
 from recollex_engine.models.device_session import BATCHES, LENGTHS, DeviceSession, bucket
 from recollex_engine.models.encoder import load_encoder
-from recollex_engine.models.libraries import library
-from recollex_engine.models.session import open_session
+from recollex_engine.models.session import library, open_session
 
 onnxruntime = library("onnxruntime")
 CPU = "CPUExecutionProvider"

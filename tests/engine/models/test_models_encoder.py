@@ -10,9 +10,8 @@ import pytest
 import recollex
 from recollex_engine.errors import InputError
 from recollex_engine.models import encoder as module
+from recollex_engine.models.embedder import TruncationWarning, is_of_bytes
 from recollex_engine.models.encoder import load_encoder
-from recollex_engine.models.given_vectors import is_of_bytes
-from recollex_engine.models.truncation import TruncationWarning
 from tests.waiting import until
 
 WORDS = ["ann", "bob", "the", "cat", "sat", "moved", "to", "oslo", "rain", ".", ",", "?", "what"]
@@ -325,7 +324,7 @@ def ids_of(encoder, text):
         encoder._tokenizer.enable_truncation(encoder.max_length)
 
 
-@pytest.mark.filterwarnings("ignore::recollex_engine.models.truncation.TruncationWarning")
+@pytest.mark.filterwarnings("ignore::recollex_engine.models.embedder.TruncationWarning")
 @pytest.mark.parametrize("precision", ["int8", "fp32"])
 @pytest.mark.parametrize("prefix", ["", "the cat: "])
 def test_the_ids_that_vectors_were_made_of_are_the_tokenizers(

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from recollex_engine.models import libraries
-from recollex_engine.models.libraries import LIBRARIES, SILENT, library
+from recollex_engine.models import session
+from recollex_engine.models.session import LIBRARIES, SILENT, library
 
-ROOT = Path(libraries.__file__).parents[3]
+ROOT = Path(session.__file__).parents[3]
 SOURCES = [
     *(
         path

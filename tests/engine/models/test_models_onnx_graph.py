@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from recollex_engine.models.bert import read_bert
+from recollex_engine.models.convert import saturates
 from recollex_engine.models.onnx_graph import float_graph, int8_graph, quantise
-from recollex_engine.models.processor import saturates
 from recollex_engine.models.session import open_session
 from tests.engine.models.bert_oracle import encoded
 

@@ -12,9 +12,9 @@ from tokenizers import pre_tokenizers
 
 from recollex_engine.errors import InputError
 from recollex_engine.models import pairs as module
+from recollex_engine.models.embedder import vocabulary_name
 from recollex_engine.models.pairs import PairTokenizer
 from recollex_engine.models.session import open_tokenizer
-from recollex_engine.models.vocabulary import vocabulary_name
 
 WORDS = ["ann", "Bob", "moved", "oslo,", "raining", "x", "...", "é", "東京", "\n", "[SEP]", "7:45"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=20).map(" ".join)

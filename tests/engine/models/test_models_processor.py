@@ -3,7 +3,7 @@
 import pytest
 from llvmlite import binding as llvm
 
-from recollex_engine.models import processor
+from recollex_engine.models import convert
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,6 @@ from recollex_engine.models import processor
     ],
 )
 def test_x86_without_vnni_saturates(monkeypatch, machine, has, expected):
-    monkeypatch.setattr(processor.platform, "machine", lambda: machine)
+    monkeypatch.setattr(convert.platform, "machine", lambda: machine)
     monkeypatch.setattr(llvm, "get_host_cpu_features", lambda: has)
-    assert processor.saturates.__wrapped__() == expected
+    assert convert.saturates.__wrapped__() == expected

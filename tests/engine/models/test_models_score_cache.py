@@ -3,7 +3,7 @@ from collections import OrderedDict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.models.score_cache import ScoreCache
+from recollex_engine.models.cross_encoder import ScoreCache
 
 few = st.sampled_from(["", "a", "b", "ab", "\xff", "\ud800"])
 calls = st.lists(st.tuples(st.booleans(), few, st.lists(few, max_size=4, unique=True)), max_size=30)

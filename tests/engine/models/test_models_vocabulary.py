@@ -3,8 +3,8 @@
 import pytest
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from recollex_engine.models.embedder import vocabulary_name
 from recollex_engine.models.session import open_tokenizer
-from recollex_engine.models.vocabulary import vocabulary_name
 from tests.engine.models.conftest import WORDS, write_tokenizer
 
 

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.errors import InputError
-from recollex_engine.text import entity_table, name_variants
-from recollex_engine.text.entity_table import CANDIDATES, RECENCY_US, EntityTable
+from recollex_engine.text import name_variants, names
+from recollex_engine.text.names import CANDIDATES, RECENCY_US, EntityTable
 
 
 def test_the_examples_in_the_docstrings_run():
-    assert doctest.testmod(entity_table).failed == 0
+    assert doctest.testmod(names).failed == 0
 
 
 def never(entity, others):
@@ -226,7 +226,7 @@ def test_the_printed_sum_has_no_threshold_of_its_own():
 
 def test_an_unknown_rule_is_refused_with_those_there_are():
     with pytest.raises(InputError, match="alike, memora"):
-        entity_table.check_entity_rule("printed")
+        names.check_entity_rule("printed")
 
 
 def test_plain_names_run_in_their_examples():

@@ -2,13 +2,13 @@ import doctest
 
 import pytest
 
-from recollex_engine.text import name_likeness
-from recollex_engine.text.name_likeness import variant_of
+from recollex_engine.text import name_variants
+from recollex_engine.text.name_variants import variant_of
 from recollex_engine.text.names import fold_name
 
 
 def test_the_examples_in_the_docstrings_run():
-    assert doctest.testmod(name_likeness).failed == 0
+    assert doctest.testmod(name_variants).failed == 0
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 import recollex
 from recollex_engine.errors import InputError
-from recollex_engine.text import spacy_types
-from recollex_engine.text.spacy_types import find_model, types_by_spacy
+from recollex_engine.text import type_rule
+from recollex_engine.text.type_rule import find_model, types_by_spacy
 from tests.bindings.word_vectors import WordVectors
 
 needs_spacy = pytest.mark.skipif(
@@ -23,7 +23,7 @@ def types(agent: recollex.Agent) -> dict[str, str]:
 
 
 def test_the_examples_in_the_docstrings_run() -> None:
-    assert doctest.testmod(spacy_types).failed == 0
+    assert doctest.testmod(type_rule).failed == 0
 
 
 def test_the_rule_is_the_rule_whatever_is_installed(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     ruler.add_patterns([{"label": label, "pattern": name} for name, label in patterns])
     folder = tmp_path / "model"
     pipeline.to_disk(folder)
-    monkeypatch.setattr(spacy_types, "find_model", lambda language: str(folder))
+    monkeypatch.setattr(type_rule, "find_model", lambda language: str(folder))
     return str(folder)
 
 
@@ -87,7 +87,7 @@ def test_it_types_names_before_the_rule_and_after_the_caller(model: str, tmp_pat
 def test_a_language_without_a_model_is_typed_by_rule_or_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spacy_types, "find_model", lambda language: None)
+    monkeypatch.setattr(type_rule, "find_model", lambda language: None)
     assert types_by_spacy("hungarian", "auto") is None
     with recollex.open(tmp_path, embedder=WordVectors(), entity_types="spacy") as store:
         with pytest.raises(InputError, match="spaCy has no model of english"):
@@ -99,7 +99,7 @@ def test_a_language_without_a_model_is_typed_by_rule_or_refused(
 def test_a_model_that_does_not_load_leaves_it_to_the_rule_with_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spacy_types, "find_model", lambda language: str(tmp_path / "none"))
+    monkeypatch.setattr(type_rule, "find_model", lambda language: str(tmp_path / "none"))
     with recollex.open(tmp_path / "memory", embedder=WordVectors(), entity_types="auto") as store:
         ann = store.agent("ann")
         with pytest.warns(RuntimeWarning, match="names are typed by rule: spaCy's"):

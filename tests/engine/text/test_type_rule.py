@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.errors import InputError
-from recollex_engine.text import entity_types, type_rule, typed_words
+from recollex_engine.text import entity_types, type_rule
 from recollex_engine.text.entity_types import ENTITY_TYPES, check_type, known_type
 from recollex_engine.text.type_rule import find_type
 
@@ -103,11 +103,11 @@ def test_a_name_is_typed_by_its_words_and_its_sentence(name, text, kind):
 
 
 def test_no_word_says_two_things():
-    lists = [typed_words.PLACES, typed_words.ORGANIZATIONS, typed_words.PRODUCTS]
+    lists = [type_rule.PLACES, type_rule.ORGANIZATIONS, type_rule.PRODUCTS]
     for number, one in enumerate(lists):
         for other in lists[number + 1 :]:
             assert not one & other
-    for known in (*lists, typed_words.CONCEPTS):
+    for known in (*lists, type_rule.CONCEPTS):
         assert all(word == word.casefold() for word in known)
 
 

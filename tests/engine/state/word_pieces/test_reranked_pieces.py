@@ -18,9 +18,7 @@ from tests.engine.state.word_pieces.filled_store import (
     read,
 )
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::recollex_engine.models.truncation.TruncationWarning"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::recollex_engine.models.embedder.TruncationWarning")
 
 
 def scores(view, judge, monkeypatch, dated, stored):

@@ -16,8 +16,7 @@ from recollex_engine.domain.schema import PIECES, schema
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.turn import is_spoken
 from recollex_engine.log.reader import LogFollower
-from recollex_engine.models.embedder import TokenizedTexts
-from recollex_engine.models.vocabulary import MOST_PIECES
+from recollex_engine.models.embedder import MOST_PIECES, TokenizedTexts
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.manifest import Manifest
@@ -27,9 +26,7 @@ from tests.engine.log.whole_log import LogReader
 from tests.engine.models.conftest import SIZE
 from tests.engine.state.word_pieces.filled_store import LONG, START, TURNS, everything, plain, read
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::recollex_engine.models.truncation.TruncationWarning"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::recollex_engine.models.embedder.TruncationWarning")
 
 
 def test_each_passage_has_those_of_what_a_reranker_reads_of_it(folder, encoder):
