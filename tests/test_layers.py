@@ -62,13 +62,10 @@ ROOTS = {  # the modules that may stand in a package's root
         *(
             "errors",
             "clock",
-            "cores",
             "trace",
             "fork",
             "deferred_signals",
             "waiting",
-            "fingerprint",
-            "cancellation",
             "background_work",
         ),
     },

@@ -50,17 +50,17 @@ if TYPE_CHECKING:  # the one list of public names; each is imported when it is f
     from recollex_engine.agents.stats import Stats as Stats
     from recollex_engine.agents.summary import AgentSummary as AgentSummary
     from recollex_engine.agents.verification import Verification as Verification
+    from recollex_engine.background_work import Cancellation as Cancellation
     from recollex_engine.backup.backup import BackupRun as BackupRun
     from recollex_engine.backup.restoring import Restoration as Restoration
     from recollex_engine.backup.verification import BackupVerification as BackupVerification
-    from recollex_engine.cancellation import Cancellation as Cancellation
-    from recollex_engine.domain.erasure import Erasure as Erasure
     from recollex_engine.domain.literals import Mention as Mention
     from recollex_engine.domain.literals import Source as Source
     from recollex_engine.domain.literals import Text as Text
-    from recollex_engine.domain.packing_options import Packing as Packing
-    from recollex_engine.domain.retention import Expiry as Expiry
-    from recollex_engine.domain.retention import Retention as Retention
+    from recollex_engine.domain.question import Packing as Packing
+    from recollex_engine.domain.removal import Erasure as Erasure
+    from recollex_engine.domain.removal import Expiry as Expiry
+    from recollex_engine.domain.removal import Retention as Retention
     from recollex_engine.facts.entities import Entity as Entity
     from recollex_engine.facts.episodes import Episode as Episode
     from recollex_engine.facts.events import Event as Event

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import OPEN_END, SECOND
-from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.ids import content_id
 from recollex_engine.domain.schema import DRAWN, NONE, OPINION
 from recollex_engine.domain.trust import trust_number
 from recollex_engine.state.columns import Columns

@@ -23,7 +23,7 @@ from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import to_micros
 from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.domain.checks import MAX_NAME, MAX_NAMES
-from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.ids import content_id
 from recollex_engine.domain.operations import UpsertEdge
 from recollex_engine.domain.prompt_lines import date_of
 from recollex_engine.domain.schema import DRAWN, EVIDENCE, NETWORKS, OPINION

@@ -18,12 +18,12 @@ from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.domain.checks import MAX_NAME
-from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.gists import CHUNK, GIST, KIND
+from recollex_engine.domain.ids import content_id
+from recollex_engine.domain.intervals import PRECISIONS, read_period
 from recollex_engine.domain.operations import UpsertEdge
 from recollex_engine.domain.schema import DRAWN, EVIDENCE
 from recollex_engine.domain.statement import Statement
-from recollex_engine.domain.time_conditions import PRECISIONS, read_period
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory, read_memories
 from recollex_engine.state.view import View

@@ -21,8 +21,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.domain.filter import Filter
-from recollex_engine.domain.metadata_conditions import read_where
+from recollex_engine.domain.filter import Filter, read_where
 from recollex_engine.domain.question import MAX_QUERY, Question
 from recollex_engine.domain.schema import DRAWN
 from recollex_engine.domain.trust import LEVELS

@@ -10,10 +10,9 @@ from recollex_engine.domain.checks import MAX_IDS
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.memory_operations import Archive, Correct, Extract, Retain
 from recollex_engine.domain.operations import Operation
-from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import DRAWN, EVIDENCE, NETWORKS, OPINION, RELATIONS
 from recollex_engine.domain.statement import Statement
-from recollex_engine.domain.trust import LEVELS
+from recollex_engine.domain.trust import LEVELS, ROLES
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
 from recollex_engine.writing.drawn_facts import EXTRACTION

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recollex_engine.agents.agent import Agent
-from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.fact_schema import ARCHIVED, OBSERVATION
+from recollex_engine.domain.ids import content_id
 from recollex_engine.domain.operations import Operation, UpsertEvent
 from recollex_engine.domain.surfaces import fact_text, object_text
 from recollex_engine.domain.trust import trust_number

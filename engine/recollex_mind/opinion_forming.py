@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from recollex_engine.agents.agent import Agent
-from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.ids import content_id
 from recollex_engine.domain.memory_operations import Form
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.schema import NETWORKS, OPINION, SHOWN

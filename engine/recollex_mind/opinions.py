@@ -29,7 +29,7 @@ from typing import Any
 
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import to_micros
-from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.ids import content_id
 from recollex_engine.domain.memory_operations import Archive, Retain
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.schema import MADE_BY, NETWORKS, OPINION, SUPERSEDES

@@ -12,10 +12,9 @@ from datetime import datetime
 from typing import Any
 
 from recollex_engine.clock import from_micros
-from recollex_engine.domain.checks import check_number, check_text
+from recollex_engine.domain.checks import PROFILE_IDS, check_number, check_text
 from recollex_engine.domain.literals import Text
 from recollex_engine.domain.operations import UpsertEdge
-from recollex_engine.domain.reserved import PROFILE_IDS
 from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import read_fact

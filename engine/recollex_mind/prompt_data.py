@@ -2,13 +2,13 @@
 
 Its further lines are indented (`domain.prompt_lines`), and its first line stands after a label or
 after the indentation of the prompt's file, so that no line of it begins where a heading or a label
-does. There, what a chat template would read as its own is defused too (`domain.prompt_marks`), and
+does. There, what a chat template would read as its own is defused too (`domain.prompt_lines`), and
 here what looks like a label of a memory.
 """
 
 import re
 
-from recollex_engine.domain.prompt_marks import written
+from recollex_engine.domain.prompt_lines import written
 
 _LABEL = re.compile(r"\[(\s*+m\s*+\d++(?:\s*+[,;]\s*+(?:m\s*+)?\d++)*+\s*+)\]", re.I)
 

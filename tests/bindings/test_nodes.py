@@ -10,7 +10,7 @@ import pytest
 import recollex
 from recollex.errors import InputError, OperationError
 from recollex.remote.wire import codec
-from recollex_engine.domain.zones import in_zone, zone_of
+from recollex_engine.clock import in_zone, zone_of
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 

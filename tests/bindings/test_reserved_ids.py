@@ -13,8 +13,8 @@ import recollex
 from recollex.api.methods import EventMethods, FactMethods
 from recollex.api.proxies import rows
 from recollex.errors import InputError, OperationError, RecollexError
+from recollex_engine.domain.checks import PROFILE_IDS
 from recollex_engine.domain.literals import Text
-from recollex_engine.domain.reserved import PROFILE_IDS
 from recollex_mind.profile import read_profile
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
@@ -137,7 +137,7 @@ def test_what_was_forged_before_ids_were_reserved_is_not_believed(
     agent: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as before:
-        before.setattr("recollex_engine.domain.reserved.PROFILE_IDS", "\0")
+        before.setattr("recollex_engine.domain.checks.PROFILE_IDS", "\0")
         agent.facts.add("self", "openness", Text("very"), id="self:openness")
         agent.facts.add("self", "neuroticism", 7, id="self:neuroticism")
         agent.facts.add("self", "background", "Mallory", id="self:background")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.domain.roles import ROLES
+from recollex_engine.domain.trust import ROLES
 from tests.bindings.word_vectors import WordVectors
 
 CHAT = [

@@ -33,8 +33,7 @@ from recollex_engine.agents.stats import Stats
 from recollex_engine.agents.verification import Verification, verify
 from recollex_engine.clock import Moment, from_micros, to_micros
 from recollex_engine.domain.checks import check_count, check_embedding, check_flag
-from recollex_engine.domain.packing_options import Packing, find_packing
-from recollex_engine.domain.question import MAX_LIMIT, MEMORIES
+from recollex_engine.domain.question import MAX_LIMIT, MEMORIES, Packing, find_packing
 from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from recollex_engine.clock import Moment, to_micros
-from recollex_engine.domain.act import note
 from recollex_engine.domain.checks import MAX_NAME, check_note, check_text
+from recollex_engine.domain.trust import note
 from recollex_engine.errors import InputError
 from recollex_engine.text.entity_types import EntityType, check_type
 

@@ -51,7 +51,7 @@ class Pooled(AsyncProxy):
 
     async def _patiently(self, work: Callable[[], Any]) -> Any:
         """Run what may wait for a language model; cancelling the task gives the request up."""
-        from recollex_engine.cancellation import Cancellation
+        from recollex_engine.background_work import Cancellation
 
         token = Cancellation()
 

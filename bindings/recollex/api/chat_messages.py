@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recollex.api.arguments import as_list
-from recollex_engine.domain.roles import SYSTEM, USER, role_number
-from recollex_engine.domain.surrogates import mended
-from recollex_engine.domain.turn import CHAT_FIELDS, split_turn
-from recollex_engine.domain.turn_content import read_content
+from recollex_engine.domain.checks import mended
+from recollex_engine.domain.trust import SYSTEM, USER, role_number
+from recollex_engine.domain.turn import CHAT_FIELDS, read_content, split_turn
 from recollex_engine.errors import InputError
 
 ChatMessage = dict[str, Any]

@@ -21,10 +21,9 @@ from recollex.api.chat_messages import (
 )
 from recollex.api.talk_alignment import Heard, align, message_id, read_id
 from recollex_engine.agents.gone_ids import GONE, GoneIds
-from recollex_engine.domain.checks import MAX_NAME, check_count, check_text
+from recollex_engine.domain.checks import MAX_NAME, check_count, check_text, mended
 from recollex_engine.domain.question import MAX_QUERY, UNBOUNDED
-from recollex_engine.domain.roles import role_number
-from recollex_engine.domain.surrogates import mended
+from recollex_engine.domain.trust import role_number
 from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
 from recollex_engine.recall.beside import prompt_lines

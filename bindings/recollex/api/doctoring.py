@@ -21,8 +21,8 @@ from recollex_engine.errors import (
     InputError,
     LockedError,
     ModelError,
+    embedder_name,
 )
-from recollex_engine.fingerprint import embedder_name
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.storage.encryption import is_encrypted, open_key
 from recollex_engine.storage.lock import absolute

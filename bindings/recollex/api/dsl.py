@@ -46,6 +46,7 @@ from recollex.api.json_values import mentions_of, participant, recorded_start, s
 from recollex.api.statements import read_changes
 from recollex_engine.clock import to_micros
 from recollex_engine.dates.locales import DAY_FIRST
+from recollex_engine.domain.ids import random_id
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import (
     ArchiveEdge,
@@ -59,7 +60,6 @@ from recollex_engine.domain.operations import (
     UpsertEpisode,
     UpsertEvent,
 )
-from recollex_engine.domain.random_ids import random_id
 from recollex_engine.domain.statement import Statement, network_number
 from recollex_engine.domain.trust import UNKNOWN, Stamp
 from recollex_engine.errors import InputError, OperationError

@@ -10,9 +10,9 @@ from recollex_engine.backup.erasing import erase_in_backup
 from recollex_engine.backup.manifest import is_backup
 from recollex_engine.backup.opening import BackupPlace, open_target
 from recollex_engine.clock import system_clock
-from recollex_engine.domain.act import note
 from recollex_engine.domain.checks import MAX_NAME, check_text
-from recollex_engine.domain.erasure import Erasure
+from recollex_engine.domain.removal import Erasure
+from recollex_engine.domain.trust import note
 from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.storage.encryption import open_key

@@ -7,9 +7,17 @@ from recollex.api import valid_times
 from recollex.api.argument_groups import ArgumentGroup
 from recollex.api.arguments import checked_id, one_or_more
 from recollex.api.valid_times import GivenInterval
-from recollex_engine.domain.intervals import EVERY, Box, overlapping, related, within
+from recollex_engine.domain.intervals import (
+    EVERY,
+    Box,
+    TimeCondition,
+    overlapping,
+    read_end,
+    read_start,
+    related,
+    within,
+)
 from recollex_engine.domain.literals import FactObject
-from recollex_engine.domain.time_conditions import TimeCondition, read_end, read_start
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.fact_selection import FactConditions
 from recollex_engine.facts.fact_view import FactView
@@ -23,7 +31,7 @@ class FactFilters(TypedDict, total=False):
 
     start, end: when it began or ceased to be true: a time, such as "2024" or "2002-02", or a dict
     of the operators lt, le, eq, ge, gt and exists. What each means between times of different
-    precision is the table of `recollex_engine` at ``domain.time_conditions``.
+    precision is the table of `recollex_engine` at ``domain.intervals``.
 
     during: an interval that holds its valid time. overlaps: an interval that shares a moment with
     it. relation: how the valid time lies to the interval ``to``, one of Allen's relations:

@@ -7,12 +7,10 @@ from recollex.api.argument_groups import ArgumentGroup
 from recollex.api.arguments import as_dict, as_list, as_names, one_or_more
 from recollex.api.conditions import CONDITIONS, ConditionKind
 from recollex_engine.clock import Moment, to_micros
-from recollex_engine.domain.filter import EVERYTHING
+from recollex_engine.domain.filter import EVERYTHING, read_where
 from recollex_engine.domain.filter import Filter as Wanted
-from recollex_engine.domain.metadata_conditions import read_where
-from recollex_engine.domain.roles import role_number
 from recollex_engine.domain.statement import network_number
-from recollex_engine.domain.trust import trust_number
+from recollex_engine.domain.trust import role_number, trust_number
 from recollex_engine.errors import InputError
 
 
@@ -30,7 +28,7 @@ class Filters(TypedDict, total=False):
 
     where: conditions on its metadata: a value that is equal, or a dict of the operators eq, ne, gt,
     ge, lt, le, in, not, contains (of a list) and exists. See `recollex_engine` at
-    ``domain.metadata_conditions``.
+    ``domain.filter``.
 
     filter: all of this as one value, in place of the conditions.
     """

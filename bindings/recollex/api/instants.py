@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-from recollex_engine.clock import to_micros
-from recollex_engine.domain.zones import zone_of
+from recollex_engine.clock import to_micros, zone_of
 
 
 def instant(value: datetime, name: str) -> int | datetime:

@@ -9,10 +9,9 @@ from recollex.api.filters import FILTERS, Filters, read_filter
 from recollex.api.statements import read_amendment, read_changes
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
-from recollex_engine.domain.act import Act, note
 from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, check_flag, check_note, check_text
-from recollex_engine.domain.erasure import Erasure, Selection
-from recollex_engine.domain.trust import stamp
+from recollex_engine.domain.removal import Erasure, Selection
+from recollex_engine.domain.trust import Act, note, stamp
 from recollex_engine.errors import InputError
 
 

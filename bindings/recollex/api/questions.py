@@ -9,8 +9,7 @@ from recollex.api.arguments import one_or_more, optional_micros
 from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.domain.filter import Filter
-from recollex_engine.domain.packing_options import Packing
-from recollex_engine.domain.question import KINDS, MEMORIES, UNBOUNDED, Question
+from recollex_engine.domain.question import KINDS, MEMORIES, UNBOUNDED, Packing, Question
 from recollex_engine.errors import InputError
 
 

@@ -10,9 +10,8 @@ from recollex.api.sessions import Sessions
 from recollex.api.statements import read_statements, refuse_text
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
-from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text
+from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text, mended_turns
 from recollex_engine.domain.statement import network_number
-from recollex_engine.domain.surrogates import mended_turns
 from recollex_engine.domain.trust import TurnStamps
 from recollex_engine.domain.turn import read_turn, split_turn
 from recollex_engine.errors import InputError

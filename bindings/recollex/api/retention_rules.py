@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from recollex.api.arguments import checked_note
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.domain.retention import Expiry, Retention, check_rules
+from recollex_engine.domain.removal import Expiry, Retention, check_rules
 
 
 class RetentionMethods:

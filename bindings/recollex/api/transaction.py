@@ -15,9 +15,9 @@ from recollex.api.fact_operations import FactOperations, Submit
 from recollex.api.statements import read_amendment, read_changes, read_statements
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
+from recollex_engine.domain.ids import random_id
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import Operation
-from recollex_engine.domain.random_ids import random_id
 from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError
 

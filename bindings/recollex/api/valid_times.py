@@ -8,8 +8,8 @@ from typing import Any
 from recollex_engine.clock import Moment, to_micros
 from recollex_engine.dates.locales import DAY_FIRST, puts_month_first
 from recollex_engine.dates.time_range import find_range
+from recollex_engine.domain.intervals import PRECISIONS, read_period
 from recollex_engine.domain.qualifiers import precision_note
-from recollex_engine.domain.time_conditions import PRECISIONS, read_period
 from recollex_engine.errors import InputError
 
 _ROUGHLY = re.compile(r"\b(?:around|about|circa|c\.|ca\.|roughly|approximately)\s+", re.IGNORECASE)

@@ -24,7 +24,7 @@ from recollex.cli.terminal import printable, say, show
 from recollex_engine.errors import InputError
 
 if TYPE_CHECKING:
-    from recollex_engine.domain.erasure import Erasure
+    from recollex_engine.domain.removal import Erasure
 
 
 def _amend_options(parser: Parser) -> None:

@@ -425,7 +425,7 @@ def _conditions(arguments: Arguments) -> dict[str, Any]:
 
 def _condition(given: list[str], zone: tzinfo, name: str) -> dict[str, Any]:
     """Return the operators of an option that may be given several times."""
-    from recollex_engine.domain.time_conditions import OPERATORS, read_period
+    from recollex_engine.domain.intervals import OPERATORS, read_period
 
     found: dict[str, Any] = {}
     for written in given:

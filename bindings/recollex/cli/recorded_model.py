@@ -15,8 +15,7 @@ from recollex.cli.parser import Arguments
 from recollex_engine.agents.folder_names import agents_in
 from recollex_engine.agents.recorded_settings import recorded_settings
 from recollex_engine.domain.settings import Settings
-from recollex_engine.errors import InputError, RecollexError
-from recollex_engine.fingerprint import embedder_name
+from recollex_engine.errors import InputError, RecollexError, embedder_name
 from recollex_engine.models.backends import with_precision
 from recollex_engine.models.description import DEFAULT_MODEL, known_model
 from recollex_engine.models.embedder import StandIn

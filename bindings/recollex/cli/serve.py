@@ -25,7 +25,7 @@ from recollex.remote.server.server import Server, default_socket, freeze_heap, r
 from recollex.remote.server.spans import Spans
 from recollex.remote.server.telemetry import Telemetry
 from recollex_engine.agents import store as engine
-from recollex_engine.cores import usable_cores
+from recollex_engine.background_work import usable_cores
 from recollex_engine.errors import InputError
 from recollex_engine.models.backends import with_precision
 from recollex_engine.models.sentence_transformers_encoder import PREFIX

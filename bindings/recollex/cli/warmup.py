@@ -32,7 +32,7 @@ from recollex.cli.parser import Arguments
 from recollex.cli.terminal import say, show
 from recollex.remote.server.framing import prepare
 from recollex_engine.agents.counting import unwarned
-from recollex_engine.cores import usable_cores
+from recollex_engine.background_work import usable_cores
 from recollex_engine.ranking.presets import PRESETS
 from recollex_engine.text.token_counter import fetch_vocabulary
 from recollex_engine.waiting import waiting

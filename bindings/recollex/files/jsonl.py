@@ -14,8 +14,8 @@ from typing import Any
 
 from recollex.api.foreign_files import parse_json
 from recollex.api.iso_times import parse_time
+from recollex_engine.domain.checks import mended
 from recollex_engine.domain.fields import FIELDS, GIVEN, RECORDED_AT
-from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from recollex.frameworks.awaiting import awaited
 from recollex.frameworks.kept_turns import SOURCES, kept_message, kept_turn
+from recollex_engine.domain.checks import mended
 from recollex_engine.domain.question import MAX_LIMIT
-from recollex_engine.domain.surrogates import mended
 
 try:
     from agent_framework import ContextProvider, HistoryProvider, Message

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollex.frameworks.awaiting import awaited
+from recollex_engine.domain.checks import mended
 from recollex_engine.domain.question import MAX_LIMIT
-from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError
 
 try:

@@ -9,8 +9,8 @@ from typing import Any
 
 from recollex.frameworks.awaiting import awaited
 from recollex.frameworks.kept_turns import KEPT, SOURCES, kept_message, kept_turn
-from recollex_engine.domain.prompt_marks import defused
-from recollex_engine.domain.surrogates import mended
+from recollex_engine.domain.checks import mended
+from recollex_engine.domain.prompt_lines import defused
 from recollex_engine.errors import UnknownIdError
 
 try:

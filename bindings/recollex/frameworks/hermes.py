@@ -13,7 +13,7 @@ from typing import Any
 import recollex
 from recollex.frameworks import memory_tools as tools
 from recollex.frameworks.kept_turns import SOURCES
-from recollex_engine.domain.surrogates import mended
+from recollex_engine.domain.checks import mended
 from recollex_engine.errors import InputError, RecollexError
 
 try:

@@ -9,10 +9,9 @@ from typing import Any
 
 import orjson
 
-from recollex_engine.domain.checks import MAX_METADATA
-from recollex_engine.domain.roles import role_number
-from recollex_engine.domain.surrogates import mended
-from recollex_engine.domain.turn_content import is_tool_result, read_content
+from recollex_engine.domain.checks import MAX_METADATA, mended
+from recollex_engine.domain.trust import role_number
+from recollex_engine.domain.turn import is_tool_result, read_content
 from recollex_engine.errors import InputError
 
 ROLE_OF_RESULTS = "tool"
@@ -27,7 +26,7 @@ _LONGEST = MAX_METADATA - 100
 def kept_turn(message: Mapping[str, Any], role: str, content: Any) -> dict[str, Any]:
     """Return a turn of `Agent.retain_dialogue` for a message.
 
-    role: one of `recollex_engine.domain.roles`; another is "assistant". content: what it says, a
+    role: one of `recollex_engine.domain.trust`; another is "assistant". content: what it says, a
     text or a list of parts. A message that holds a result of a tool is the tool's as a whole, since
     it is kept as one: its words are not trusted as the user's. Raises `InputError` for a message
     that is not JSON, or that has more than a million characters.

@@ -13,8 +13,8 @@ from recollex.frameworks.awaiting import awaited
 from recollex.frameworks.nearest import EACH, nearest
 from recollex.frameworks.padding import padded
 from recollex.frameworks.recalled import recalled
-from recollex_engine.domain.prompt_marks import defused
-from recollex_engine.domain.surrogates import mended
+from recollex_engine.domain.checks import mended
+from recollex_engine.domain.prompt_lines import defused
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.diversity import Diversity
 

@@ -10,8 +10,8 @@ from recollex.frameworks.awaiting import awaited
 from recollex.frameworks.kept_turns import SOURCES, as_role, said
 from recollex.frameworks.padding import padded
 from recollex.frameworks.recalled import recalled
-from recollex_engine.domain.prompt_marks import defused
-from recollex_engine.domain.surrogates import mended
+from recollex_engine.domain.checks import mended
+from recollex_engine.domain.prompt_lines import defused
 
 try:
     from llama_index.core.bridge.pydantic import Field

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from recollex_engine.domain.prompt_marks import written, written_short
+from recollex_engine.domain.prompt_lines import written, written_short
 
 RETAIN = "Remember a statement that will matter later. Returns its id."
 RECALL = "Search the memory. Returns memories, best first, a line each: [id] date text."

@@ -13,15 +13,13 @@ from recollex_engine.agents.erasing import erasing_of, select
 from recollex_engine.agents.heard_talks import forgotten_with, none_written
 from recollex_engine.agents.opened_agent import OpenedAgent
 from recollex_engine.clock import check_recorded_at, from_micros
-from recollex_engine.domain.act import RETAIN, Act, note
-from recollex_engine.domain.checks import check_embeddings
-from recollex_engine.domain.erasure import Erasure, Selection
+from recollex_engine.domain.checks import check_embeddings, refuse_reserved
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.operations import Operation
-from recollex_engine.domain.reserved import refuse_reserved
-from recollex_engine.domain.retention import RETENTION, Expiry, Retention
+from recollex_engine.domain.removal import RETENTION, Erasure, Expiry, Retention, Selection
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement
+from recollex_engine.domain.trust import RETAIN, Act, note
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.models.embedder import Embedder, EmbeddingProgress
 from recollex_engine.recall import lookups

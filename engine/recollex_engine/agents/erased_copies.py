@@ -12,7 +12,7 @@ import orjson
 
 from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.erasing import erasing_of
-from recollex_engine.domain.erasure import Erasure
+from recollex_engine.domain.removal import Erasure
 from recollex_engine.domain.schema import ERASE, HOLE, RETAINING
 from recollex_engine.errors import InputError
 from recollex_engine.log.reader import LogFollower

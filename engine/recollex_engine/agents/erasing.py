@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.erasure import Selection
+from recollex_engine.domain.removal import Selection
 from recollex_engine.domain.schema import NONE
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.ranking.filters import passing

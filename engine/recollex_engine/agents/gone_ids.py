@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from recollex_engine.agents.logbook import LogEntry
-from recollex_engine.domain.erased_ids import ERASED_IDS, digest
+from recollex_engine.domain.ids import ERASED_IDS, digest
 from recollex_engine.domain.schema import ERASE
 
 GONE = ("forget", "archive", ERASE)

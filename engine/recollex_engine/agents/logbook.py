@@ -12,7 +12,7 @@ import numpy.typing as npt
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.fact_schema import PARTED_FROM
-from recollex_engine.domain.retention import RETENTION
+from recollex_engine.domain.removal import RETENTION
 from recollex_engine.domain.schema import (
     AMENDS,
     CLOSING,

@@ -13,7 +13,7 @@ from recollex_engine.agents.stats import Stats, count
 from recollex_engine.clock import Clock
 from recollex_engine.domain.filter import EVERYTHING, Filter
 from recollex_engine.domain.question import Question
-from recollex_engine.domain.retention import Retention
+from recollex_engine.domain.removal import Retention
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.facts.surface_search import Found, search_surfaces

@@ -14,7 +14,7 @@ from recollex_engine.backup.manifest import BackupManifest, last_manifest
 from recollex_engine.backup.pruning import replace_agent
 from recollex_engine.backup.target import Target
 from recollex_engine.clock import Clock, from_micros
-from recollex_engine.domain.erasure import Erasure
+from recollex_engine.domain.removal import Erasure
 from recollex_engine.domain.schema import ERASE
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log.reader import LogFollower

@@ -1,14 +1,110 @@
-"""Checks of a caller's arguments and their limits: numbers, texts, names, ids, JSON, vectors."""
+"""Checks of a caller's arguments and their limits: numbers, texts, names, ids, JSON, vectors.
 
+What becomes of half a surrogate pair, which no UTF-8 can hold?
+A text that a tool, a model or a program has cut may end within an emoji, and Python, JSON and
+JavaScript carry the half on. What others said is mended: the turns of a talk, the messages of a
+conversation and of a framework, the lines of a file. Halves that belong together are joined, and
+one that is alone becomes "?". What a program writes by itself is refused instead, with its name
+(`checks.check_text`): a single text, an id, a tag, a filter, a question.
+
+Which names are the engine's own?
+Ids that begin with ``self:`` are those of an agent's profile, which stands in the system prompt of
+its thoughts. `mind.profile` alone writes them: no memory, fact, event or episode of a caller has
+such an id, and no general operation corrects or archives the fact that has it.
+
+Nothing else is reserved, because nothing else is believed for its name. The engine marks what it
+draws with these, and a caller may write the same, as an import does; trust comes from the stamp of
+a call and from the memories that are cited, never from a mark::
+
+    metadata    evidence, reasons, participants, relations, extraction, chunk, kind, profile,
+                supersedes, made_by (`domain.schema`, `mind.opinions`, `mind.drawing`)
+    network     opinion
+    id          SESSION#NUMBER-DIGEST of a conversation's messages
+    entity      self, the name of the agent in the facts about itself
+"""
+
+import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 
 from recollex_engine.errors import InputError
+
+T = TypeVar("T")
+
+
+def mended(value: T) -> T:
+    r"""Return a text, or JSON values with texts, without halves of pairs; the same object if whole.
+
+    Values that are nested too deeply stay as they are: their check refuses them. Cost: 0.1 us a
+    text.
+
+    >>> mended({"said": "half \ud83d", "both": "\ud83d\udccb" + "!"})
+    {'said': 'half ?', 'both': '📋!'}
+    """
+    try:
+        found: T = _mended(value)
+    except RecursionError:
+        return value
+    return found
+
+
+def mended_turns(turns: Sequence[Any], document: object) -> list[Any]:
+    """Return the turns of a talk without halves of pairs; ids stay. The log says how many had one.
+
+    document: the talk's name.
+    """
+    found = []
+    broken = []
+    for place, turn in enumerate(turns):
+        new = mended(turn)
+        if new is not turn and isinstance(new, dict):
+            broken.append(place)
+            if "id" in turn:
+                new["id"] = turn["id"]
+        found.append(new)
+    if broken:
+        logging.getLogger("recollex").warning(
+            "%d of %d turns of %r had half of a surrogate pair, and have '?' now: the first is "
+            "turns[%d]",
+            len(broken),
+            len(turns),
+            document,
+            broken[0],
+        )
+    return found
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else _mended_text(value)
+    if isinstance(value, Mapping):
+        items = [(_mended(name), _mended(each)) for name, each in value.items()]
+        same = all(
+            new[0] is old[0] and new[1] is old[1]
+            for new, old in zip(items, value.items(), strict=True)
+        )
+        return value if same else dict(items)
+    if isinstance(value, list | tuple):
+        parts = [_mended(each) for each in value]
+        same = all(new is old for new, old in zip(parts, value, strict=True))
+        return value if same else parts
+    return value
+
+
+def _mended_text(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        return joined.encode("utf-8", "replace").decode()
+    return text
+
 
 MAX_TEXT = 1_000_000
 """Characters in one memory."""
@@ -210,3 +306,28 @@ def _numbers(value: object, name: str, shape: str) -> Vectors:
     except (TypeError, ValueError, OverflowError):  # ragged, or not made of numbers at all
         what = type(value).__name__
     raise InputError(f"{name} must be numbers of shape {shape}, got {what}")
+
+
+PROFILE_IDS = "self:"
+"""The start of the ids of an agent's profile."""
+
+
+def is_reserved(id: str) -> bool:
+    """Return whether an id is one of the engine's own."""
+    return id.startswith(PROFILE_IDS)
+
+
+def check_given_id(id: object, name: str = "id") -> None:
+    """Raise `InputError` unless an id is a text that a caller may give."""
+    check_text(id, name, MAX_NAME)
+    assert isinstance(id, str)
+    refuse_reserved(id, name)
+
+
+def refuse_reserved(id: str, name: str = "id") -> None:
+    """Raise `InputError` for an id of the engine's own."""
+    if id.startswith(PROFILE_IDS):
+        raise InputError(
+            f"{name} may not begin with {PROFILE_IDS!r}, which is reserved for an agent's profile, "
+            f"got {id!r:.80}: give another id; profile.set writes the profile"
+        )

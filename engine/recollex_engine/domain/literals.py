@@ -16,8 +16,20 @@ import orjson
 
 from recollex_engine.clock import from_micros, to_micros
 from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, check_text
-from recollex_engine.domain.stored_json import read_stored
-from recollex_engine.errors import InputError
+from recollex_engine.errors import CorruptError, InputError
+
+
+def read_stored(raw: bytes | str | memoryview, what: str) -> Any:
+    """Return the value of stored JSON; raises `CorruptError`, which names ``what``.
+
+    >>> read_stored('{"from": "phone"}', "metadata")
+    {'from': 'phone'}
+    """
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise CorruptError(what, "JSON", f"{error}: `recollex verify` names the file") from error
+
 
 KINDS = ("entity", "text", "number", "boolean", "time", "mention")
 """The kinds of an object; a kind's index is its number in the column."""

@@ -13,8 +13,8 @@ from recollex_engine.domain.checks import (
     MAX_TEXT,
     check_ids,
     check_text,
+    refuse_reserved,
 )
-from recollex_engine.domain.reserved import refuse_reserved
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
 

@@ -15,13 +15,14 @@ from recollex_engine.domain.checks import (
     MAX_NAMES,
     check_count,
     check_flag,
+    check_given_id,
     check_ids,
     check_names,
     check_number,
     check_text,
 )
-from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.fact_schema import ALIAS_OF, HAS_ATTRIBUTE, MENTIONED_IN
+from recollex_engine.domain.ids import content_id
 from recollex_engine.domain.intervals import Span, check_interval
 from recollex_engine.domain.literals import FactObject, Mention, Source, to_record
 from recollex_engine.domain.memory_operations import (
@@ -33,7 +34,6 @@ from recollex_engine.domain.memory_operations import (
     Retain,
     Think,
 )
-from recollex_engine.domain.reserved import check_given_id
 from recollex_engine.errors import InputError
 from recollex_engine.fork import cached_property
 from recollex_engine.text.names import fold_name

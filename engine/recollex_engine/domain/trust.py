@@ -1,4 +1,4 @@
-"""Where does a memory come from, and how far is it trusted?
+"""Who said or did it, where does it come from, and how far is it trusted?
 
 A stamp is a source and a level of trust. The caller who holds the agent gives it to a whole call;
 no text, turn or operation can give itself one. A role is something else: it is part of a turn's
@@ -13,14 +13,85 @@ order::
     4 user     what the person said whom the agent serves: full trust
 
 A memory or fact that is derived from others has the stamp of the least trusted one.
+
+Which role has a turn's speaker: the user, the assistant, the system or a tool?
+Chat APIs give each message a role. It is kept as a number beside the speaker, because a question
+in the first person ("Where do I live?") asks about the user's turns, and one in the second person
+("What did you suggest?") about the assistant's.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from recollex_engine.domain.roles import role_number
 from recollex_engine.errors import InputError
+
+ROLES = (None, "user", "assistant", "system", "tool")
+"""A role's index is its number in the column; 0 if the role is unknown."""
+USER, ASSISTANT, SYSTEM, TOOL = range(1, 5)
+
+_NUMBERS = {
+    **{"user": USER, "human": USER},
+    **{"assistant": ASSISTANT, "ai": ASSISTANT, "bot": ASSISTANT, "agent": ASSISTANT},
+    **{"model": ASSISTANT, "system": SYSTEM, "developer": SYSTEM, "tool": TOOL, "function": TOOL},
+}
+_SPEAKERS = {
+    form: number
+    for name, number in _NUMBERS.items()
+    if name not in ("model", "developer", "function")
+    for form in (name, name.upper(), name.capitalize())
+    if form != "Ai"  # a first name
+}
+"""Speakers who are named by their role. Fixed: a replay of a log without roles depends on it."""
+
+
+def role_number(name: object, what: str = "role") -> int:
+    """Return the number of a role; ``what`` names the argument in an error.
+
+    >>> role_number("developer") == role_number("system") == SYSTEM
+    True
+    """
+    if not isinstance(name, str) or name not in _NUMBERS:
+        raise InputError(f"{what} must be one of {', '.join(_NUMBERS)}, got {name!r}")
+    return _NUMBERS[name]
+
+
+def role_of_speaker(speaker: str | None) -> int:
+    """Return the role of a speaker who is named by it, as in "User"; 0 for any other speaker.
+
+    >>> role_of_speaker("AI") == ASSISTANT, role_of_speaker("Ai"), role_of_speaker("Ann")
+    (True, 0, 0)
+    """
+    return 0 if speaker is None else _SPEAKERS.get(speaker, 0)
+
+
+# Which operation was it, who did it, and why? The part that all log records have.
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A kind of operation, who did it (``by``), and the reason (``why``), as the caller gave them.
+
+    >>> Act("archive", "ben", None).note
+    {'by': 'ben'}
+    """
+
+    kind: str
+    by: str | None = None
+    why: str | None = None
+
+    @property
+    def note(self) -> dict[str, str]:
+        """The fields for the record's payload."""
+        return note(self.by, self.why)
+
+
+def note(by: str | None, why: str | None) -> dict[str, str]:
+    """Return the fields ``by`` and ``why`` of a record, without those that are None."""
+    said = {"by": by, "why": why}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+RETAIN = Act("retain")
+
 
 LEVELS = (None, "web", "tool", "assistant", "user")
 """A level's index is its number in the column; 0 if the source is unknown."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.clock import from_micros, iso_moments, to_micros
+from recollex_engine.clock import from_micros, in_zone, iso_moments, to_micros
 from recollex_engine.domain.fact_schema import (
     ARCHIVED,
     BETWEEN_EVENTS,
@@ -37,7 +37,6 @@ from recollex_engine.domain.intervals import (
 )
 from recollex_engine.domain.literals import Mention
 from recollex_engine.domain.trust import LEVELS, trust_number
-from recollex_engine.domain.zones import in_zone
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import FactList
 from recollex_engine.state.chain import NONE

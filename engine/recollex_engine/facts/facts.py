@@ -8,11 +8,10 @@ from typing import Any, overload
 
 import numpy as np
 
-from recollex_engine.clock import from_micros, iso_moments, to_micros
+from recollex_engine.clock import from_micros, in_zone, iso_moments, to_micros
 from recollex_engine.domain.intervals import Moments, relation, to_moments
 from recollex_engine.domain.literals import ENTITY, KINDS, TIME, Mention, Source, from_column
 from recollex_engine.domain.trust import LEVELS
-from recollex_engine.domain.zones import in_zone
 from recollex_engine.facts.conflicts import conflicts_of, overlap
 from recollex_engine.facts.fact_view import FactView, Ordinals
 from recollex_engine.state.chain import NONE

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.ids import content_id
 from recollex_engine.domain.literals import MENTION as IS_MENTION
 from recollex_engine.domain.literals import Mention, Source
 from recollex_engine.facts.events import MENTIONED, edges_from, find_events

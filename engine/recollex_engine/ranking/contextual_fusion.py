@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from recollex_engine.clock import DAY
 from recollex_engine.domain.checks import check_flag, check_number
-from recollex_engine.domain.roles import ASSISTANT, USER
+from recollex_engine.domain.trust import ASSISTANT, USER
 from recollex_engine.ranking.arms import ArmList, KeywordResult
 from recollex_engine.ranking.cited import raise_cited
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs

@@ -7,7 +7,7 @@ import difflib
 
 import numpy as np
 
-from recollex_engine.domain.metadata_conditions import Condition, Where
+from recollex_engine.domain.filter import Condition, Where
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.arms import Mask
 from recollex_engine.state.view import View

@@ -15,11 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import from_micros
+from recollex_engine.domain.literals import read_stored
 from recollex_engine.domain.prompt_lines import prompt_line
-from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS
-from recollex_engine.domain.stored_json import read_stored
-from recollex_engine.domain.trust import LEVELS
+from recollex_engine.domain.trust import LEVELS, ROLES
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.memory_columns import (
     COLUMNS,

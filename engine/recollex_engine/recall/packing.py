@@ -23,8 +23,7 @@ from dataclasses import replace
 
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.filter import Filter, bounds
-from recollex_engine.domain.packing_options import Packing
-from recollex_engine.domain.question import Question
+from recollex_engine.domain.question import Packing, Question
 from recollex_engine.facts.episodes import Episode, read_episode
 from recollex_engine.facts.events import AGGREGATES, edges_to
 from recollex_engine.facts.fact_view import FactView

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from recollex_engine.domain.intervals import Moments
 from recollex_engine.domain.literals import Mention
-from recollex_engine.domain.prompt_marks import written_short
+from recollex_engine.domain.prompt_lines import written_short
 from recollex_engine.domain.trust import FULL, LEVELS, mark
 from recollex_engine.facts.episodes import Episode
 from recollex_engine.facts.events import Event

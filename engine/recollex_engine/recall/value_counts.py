@@ -5,9 +5,8 @@ import numpy.typing as npt
 
 from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.filter import Filter
-from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS, NONE
-from recollex_engine.domain.trust import LEVELS
+from recollex_engine.domain.trust import LEVELS, ROLES
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.filters import passing
 from recollex_engine.state.view import View

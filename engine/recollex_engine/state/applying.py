@@ -14,7 +14,6 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain import records
 from recollex_engine.domain.fact_schema import PARTED_FROM
 from recollex_engine.domain.fields import LABELS
-from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import (
     CLOSING,
     HOLE,
@@ -29,7 +28,7 @@ from recollex_engine.domain.schema import (
     metadata_label,
 )
 from recollex_engine.domain.settings import REEMBED, settings_of
-from recollex_engine.domain.trust import own_trust, trust_number
+from recollex_engine.domain.trust import own_trust, role_of_speaker, trust_number
 from recollex_engine.log.reader import LogOperation
 from recollex_engine.state.columns import Columns, ReadRows
 from recollex_engine.state.fact_applying import KINDS, StagedFacts

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine.domain.literals import read_stored
 from recollex_engine.domain.schema import (
     CHAINED,
     CLOSED,
@@ -22,7 +23,6 @@ from recollex_engine.domain.schema import (
     NONE,
 )
 from recollex_engine.domain.settings import Settings
-from recollex_engine.domain.stored_json import read_stored
 from recollex_engine.domain.trust import Stamp
 from recollex_engine.state.access_journal import FILE as ACCESSES
 from recollex_engine.state.access_journal import AccessJournal

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from recollex_engine.domain.metadata_conditions import Condition
+from recollex_engine.domain.filter import Condition
 from recollex_engine.storage.dictionary import Dictionary
 
 AT_ONCE = 65_536

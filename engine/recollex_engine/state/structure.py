@@ -22,9 +22,8 @@ from recollex_engine.domain.fact_schema import (
 )
 from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.literals import ENTITY, KINDS, MENTION, TEXT
-from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import ENDS, LISTS
-from recollex_engine.domain.trust import LEVELS
+from recollex_engine.domain.trust import LEVELS, ROLES
 from recollex_engine.errors import CorruptError
 from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.entity_types import ENTITY_TYPES

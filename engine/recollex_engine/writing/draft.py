@@ -16,11 +16,9 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.clock import OPEN_END
-from recollex_engine.domain.act import RETAIN, Act
 from recollex_engine.domain.fields import LABELS
-from recollex_engine.domain.random_ids import id_of
+from recollex_engine.domain.ids import id_of
 from recollex_engine.domain.records import RetainRecord
-from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import (
     AMENDS,
     CALLED,
@@ -30,7 +28,7 @@ from recollex_engine.domain.schema import (
     STOP_WORD,
 )
 from recollex_engine.domain.statement import Statement
-from recollex_engine.domain.trust import LEVELS, own_trust
+from recollex_engine.domain.trust import LEVELS, RETAIN, Act, own_trust, role_of_speaker
 from recollex_engine.errors import InputError
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import Replica

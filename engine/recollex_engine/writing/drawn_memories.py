@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from recollex_engine.domain.filter import Filter
-from recollex_engine.domain.metadata_conditions import read_where
+from recollex_engine.domain.filter import Filter, read_where
 from recollex_engine.domain.schema import DRAWN, EVIDENCE, MADE_BY, OPINION, SHOWN, SUPERSEDES
 from recollex_engine.facts.fact_view import Ordinals
 from recollex_engine.ranking.arms import Mask

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from recollex_engine.domain.erased_ids import ERASED_IDS, erased_ids, new_key
+from recollex_engine.domain.ids import ERASED_IDS, erased_ids, new_key
 from recollex_engine.domain.schema import ERASE
 from recollex_engine.log.reader import LogOperation, last_of_kind
 from recollex_engine.writing.erasure import Intent, begun, finish, read_plan, remove_intent

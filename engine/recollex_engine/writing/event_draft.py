@@ -3,12 +3,11 @@
 from datetime import datetime
 from typing import Any
 
-from recollex_engine.clock import to_micros
+from recollex_engine.clock import to_micros, zone_of
 from recollex_engine.domain import operations as say
 from recollex_engine.domain.fact_schema import ARCHIVED, EVENT_KINDS, TARGETS
 from recollex_engine.domain.intervals import check_interval
 from recollex_engine.domain.literals import Mention
-from recollex_engine.domain.zones import zone_of
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.state.chain import NONE
 from recollex_engine.writing.fact_record import edges_of, event_fields

@@ -10,10 +10,10 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from recollex_engine.clock import zone_of
 from recollex_engine.domain import operations as say
-from recollex_engine.domain.act import Act
-from recollex_engine.domain.content_ids import content_id
 from recollex_engine.domain.fact_schema import ALIAS_OF
+from recollex_engine.domain.ids import content_id
 from recollex_engine.domain.intervals import check_interval
 from recollex_engine.domain.literals import FactObject, to_record
 from recollex_engine.domain.memory_operations import (
@@ -27,7 +27,7 @@ from recollex_engine.domain.memory_operations import (
 )
 from recollex_engine.domain.schema import EXTRACT, FORM, THINK
 from recollex_engine.domain.surfaces import PHRASES
-from recollex_engine.domain.zones import zone_of
+from recollex_engine.domain.trust import Act
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
 from recollex_engine.state.chain import NONE
 from recollex_engine.writing.draft import Draft

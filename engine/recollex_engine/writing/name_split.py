@@ -19,9 +19,9 @@ from typing import Any
 
 from recollex_engine.domain.literals import ENTITY
 from recollex_engine.domain.operations import SplitEntity
-from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.schema import CALLED
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.trust import role_of_speaker
 from recollex_engine.errors import InputError
 from recollex_engine.log.reader import read_operations
 from recollex_engine.state.chain import NONE

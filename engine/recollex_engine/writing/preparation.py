@@ -14,8 +14,8 @@ import numpy.typing as npt
 from recollex_engine.clock import from_micros
 from recollex_engine.dates.time_range import find_event_range
 from recollex_engine.domain.prompt_lines import count_texts
-from recollex_engine.domain.roles import role_of_speaker
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.trust import role_of_speaker
 from recollex_engine.domain.turn import is_spoken, passages_to_embed
 from recollex_engine.errors import InputError
 from recollex_engine.fork import ThreadPool

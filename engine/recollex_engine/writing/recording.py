@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.act import Act
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.surfaces import SURFACE
+from recollex_engine.domain.trust import Act
 from recollex_engine.models.embedder import EmbeddingProgress, makes_vectors
 from recollex_engine.state.gc_pause import gc_paused
 from recollex_engine.state.replica import Replica

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.clock import DAY
-from recollex_engine.domain.act import note
-from recollex_engine.domain.retention import RETENTION, Retention
+from recollex_engine.domain.removal import RETENTION, Retention
 from recollex_engine.domain.schema import NETWORKS
+from recollex_engine.domain.trust import note
 from recollex_engine.errors import CorruptError
 from recollex_engine.facts.fact_view import Ordinals
 from recollex_engine.log.reader import LogFollower, position_before

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from recollex_engine.domain.act import note
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.schema import CLOSING
+from recollex_engine.domain.trust import note
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.ranking.filters import passing
 from recollex_engine.state.replica import Replica

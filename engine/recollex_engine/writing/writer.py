@@ -15,9 +15,9 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.clock import Clock, check_recorded_at
-from recollex_engine.domain.act import Act
-from recollex_engine.domain.retention import RETENTION, Retention
+from recollex_engine.domain.removal import RETENTION, Retention
 from recollex_engine.domain.settings import Settings
+from recollex_engine.domain.trust import Act
 from recollex_engine.errors import ClosedError, CorruptError, InputError
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.format import BEFORE_ALL_TIMES

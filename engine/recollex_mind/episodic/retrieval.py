@@ -16,7 +16,7 @@ from concurrent.futures import Future
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.cores import usable_cores
+from recollex_engine.background_work import usable_cores
 from recollex_engine.domain.intervals import EVERY, Box
 from recollex_engine.facts.facts import Fact, read_facts
 from recollex_engine.facts.surface_arms import SurfaceArms, SurfaceQuestion

@@ -1,6 +1,6 @@
 """Which time does a tool ask for? start_time and end_time with their operators (REMem, Table 1).
 
-The operators mean what the table of `domain.time_conditions` says, at the precision of the time
+The operators mean what the table of `domain.intervals` says, at the precision of the time
 that is given: ``start_time="1952", start_operator="lt"`` is what began before 1952. By default a
 thing must begin in ``start_time`` or later, and end in ``end_time`` or before, as in REMem. A
 language model writes times in many ways, so "15 January 2020" and "last May" are read as well.
@@ -13,8 +13,15 @@ from recollex_engine.clock import to_micros
 from recollex_engine.dates.locales import DAY_FIRST, puts_month_first
 from recollex_engine.dates.time_range import find_range
 from recollex_engine.domain.checks import MAX_NAME, check_text
-from recollex_engine.domain.intervals import EVERY, Box, Span, bounds
-from recollex_engine.domain.time_conditions import OPERATORS, compared, read_period
+from recollex_engine.domain.intervals import (
+    EVERY,
+    OPERATORS,
+    Box,
+    Span,
+    bounds,
+    compared,
+    read_period,
+)
 from recollex_engine.errors import InputError
 
 COMPARISONS = tuple(operator for operator in OPERATORS if operator != "exists")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recollex_engine import fork
-from recollex_engine.cancellation import Cancellation
+from recollex_engine.background_work import Cancellation
 from recollex_engine.errors import InputError, LanguageModelError
 from recollex_mind.llm.answer_store import AnswerCache, ExchangeRecorder, RecordedExchanges
 from recollex_mind.llm.background_loop import LOOP

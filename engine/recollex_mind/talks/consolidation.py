@@ -26,9 +26,9 @@ from itertools import islice
 import numpy as np
 
 from recollex_engine.clock import DAY, from_micros, to_micros
-from recollex_engine.domain.checks import MAX_IDS
-from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.checks import MAX_IDS, is_reserved
 from recollex_engine.domain.fact_schema import ARCHIVED, OBSERVATION
+from recollex_engine.domain.ids import content_id
 from recollex_engine.domain.literals import ENTITY
 from recollex_engine.domain.operations import (
     ArchiveEdge,
@@ -37,7 +37,6 @@ from recollex_engine.domain.operations import (
     UpsertEpisode,
     UpsertEvent,
 )
-from recollex_engine.domain.reserved import is_reserved
 from recollex_engine.facts.events import INCLUDES, Event, edges_to, find_events, read_event
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact, read_fact

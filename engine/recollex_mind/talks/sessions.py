@@ -18,8 +18,8 @@ from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import OPEN_END
-from recollex_engine.domain.act import Act
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.trust import Act
 from recollex_engine.domain.turn import passages_to_embed
 from recollex_engine.errors import UnknownIdError
 from recollex_engine.models.embedder import EmbeddingProgress, embed_all

@@ -4,7 +4,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex_engine.domain.content_ids import content_id
+from recollex_engine.domain.ids import content_id
 
 NAMESPACE = UUID("5b0f8a0e-52ad-5c5b-9a6e-6f1f3f7a1d2c")
 parts = st.lists(st.none() | st.integers(-(2**62), 2**62) | st.text(max_size=20), max_size=4)

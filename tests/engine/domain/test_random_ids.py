@@ -4,12 +4,12 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex_engine.domain import random_ids
-from recollex_engine.domain.random_ids import id_of, random_id
+from recollex_engine.domain import ids
+from recollex_engine.domain.ids import id_of, random_id
 
 
 def test_the_examples_in_the_docstrings_run():
-    assert doctest.testmod(random_ids).failed == 0
+    assert doctest.testmod(ids).failed == 0
 
 
 @given(st.binary(min_size=16, max_size=16))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex_engine.domain.surrogates import mended
+from recollex_engine.domain.checks import mended
 
 HALF, CLIPBOARD = "done \ud83d", "\ud83d" + "\udccb"
 pieces = st.sampled_from(["a", "é", "语", "\U0001f4cb", "\ud83d", "\udccb"])

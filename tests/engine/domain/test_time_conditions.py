@@ -5,8 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from recollex_engine.clock import OPEN_END, to_micros
-from recollex_engine.domain.intervals import OPEN_START
-from recollex_engine.domain.time_conditions import read_end, read_period, read_start
+from recollex_engine.domain.intervals import OPEN_START, read_end, read_period, read_start
 from recollex_engine.errors import InputError
 
 

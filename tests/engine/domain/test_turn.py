@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollex_engine.domain.roles import ROLES
+from recollex_engine.domain.trust import ROLES
 from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
 

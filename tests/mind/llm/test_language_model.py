@@ -13,7 +13,7 @@ import pytest
 
 import recollex
 from recollex.errors import LanguageModelError
-from recollex_engine.cancellation import Cancellation
+from recollex_engine.background_work import Cancellation
 from tests.scripted_llm import Script, Scripted, Step, error, scripted
 from tests.waiting import until
 

@@ -24,7 +24,7 @@ from typing import Any
 from recollex.files.imports.formats import Format
 from recollex.files.imports.paragraphs import paragraphs
 from recollex.files.imports.reading import PICTURE, FileReading, Object, as_dict, as_list
-from recollex_engine.domain.turn_content import is_tool_result
+from recollex_engine.domain.turn import is_tool_result
 from recollex_engine.errors import InputError
 
 _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}

@@ -18,7 +18,7 @@ from typing import Any
 
 from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import FileReading, Object, as_dict, as_list
-from recollex_engine.domain.roles import ROLES, role_number
+from recollex_engine.domain.trust import ROLES, role_number
 from recollex_engine.errors import InputError
 
 _ROLES = {

@@ -27,7 +27,7 @@ from typing import Any
 from recollex.api.foreign_files import parse_json
 from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import FileReading, Object, as_dict, as_list
-from recollex_engine.domain.turn_content import is_tool_result
+from recollex_engine.domain.turn import is_tool_result
 from recollex_engine.errors import InputError
 
 _SPEAKS = "send_message"

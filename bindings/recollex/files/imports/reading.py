@@ -11,10 +11,8 @@ from datetime import UTC, datetime, tzinfo
 from hashlib import blake2b
 from typing import Any
 
-from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT
-from recollex_engine.domain.surrogates import mended
-from recollex_engine.domain.turn import split_turn
-from recollex_engine.domain.turn_content import read_content
+from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, mended
+from recollex_engine.domain.turn import read_content, split_turn
 from recollex_engine.errors import InputError
 
 Object = dict[str, Any]

@@ -18,12 +18,12 @@ from recollex.files.imports.csv_file import header_separator
 from recollex.files.imports.formats import Format
 from recollex.files.imports.partial_dates import read_period, read_valid
 from recollex.files.imports.reading import FileReading, Object, as_dict
+from recollex_engine.domain.checks import mended
 from recollex_engine.domain.literals import FactObject as FactObject
 from recollex_engine.domain.literals import Text
 from recollex_engine.domain.memory_operations import Retain
 from recollex_engine.domain.operations import Operation, UpsertEdge
 from recollex_engine.domain.statement import Statement
-from recollex_engine.domain.surrogates import mended
 from recollex_engine.errors import InputError
 
 NEEDED = ("subject", "predicate", "object")

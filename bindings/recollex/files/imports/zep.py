@@ -30,8 +30,8 @@ from recollex_engine.clock import to_micros
 from recollex_engine.domain.checks import MAX_NAME
 from recollex_engine.domain.memory_operations import Retain
 from recollex_engine.domain.operations import Operation, UpsertEdge, UpsertEntity
-from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.statement import Statement
+from recollex_engine.domain.trust import ROLES
 from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
 

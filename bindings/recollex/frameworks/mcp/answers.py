@@ -9,7 +9,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import CallToolResult, TextContent
 
 from recollex.remote.wire.error_codec import encode_error
-from recollex_engine.domain.prompt_marks import defused, defused_json, written, written_short
+from recollex_engine.domain.prompt_lines import defused, defused_json, written, written_short
 from recollex_engine.errors import RecollexError, UnknownIdError
 
 P = ParamSpec("P")

@@ -10,7 +10,7 @@ from pydantic import Field
 from recollex.frameworks.mcp.agents import Agents, Caller, author
 from recollex.frameworks.mcp.answers import answer, answers, memory_line, memory_lines, shown
 from recollex.frameworks.mcp.times import Id, Limit, Time, Why, moment
-from recollex_engine.domain.prompt_marks import written_short
+from recollex_engine.domain.prompt_lines import written_short
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)

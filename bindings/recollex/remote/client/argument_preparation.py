@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 
 from recollex.api.arguments import as_list
-from recollex_engine.domain.surrogates import mended_turns
+from recollex_engine.domain.checks import mended_turns
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.presets import PRESETS
 from recollex_engine.recall.recall import Recall

@@ -21,8 +21,7 @@ from recollex.remote.http.schema import (
     typed,
     whole,
 )
-from recollex_engine.domain.intervals import RELATIONS
-from recollex_engine.domain.time_conditions import OPERATORS
+from recollex_engine.domain.intervals import OPERATORS, RELATIONS
 from recollex_engine.facts.fact_counts import PARTS
 from recollex_engine.facts.fact_selection import ORDERS
 

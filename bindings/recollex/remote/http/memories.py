@@ -40,8 +40,8 @@ from recollex.remote.http.schema import (
     whole,
 )
 from recollex.remote.wire.methods import JOINT
-from recollex_engine.domain.erasure import Erasure
 from recollex_engine.domain.question import KINDS, MAX_LIMIT
+from recollex_engine.domain.removal import Erasure
 from recollex_engine.ranking.presets import PRESETS, Preset, find_preset
 
 _QUESTION: Mapping[str, Schema] = {

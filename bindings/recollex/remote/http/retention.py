@@ -18,7 +18,7 @@ from recollex.remote.http.schema import (
     text,
     whole,
 )
-from recollex_engine.domain.retention import MOST_AGE, MOST_COUNT, MOST_RULES, Retention
+from recollex_engine.domain.removal import MOST_AGE, MOST_COUNT, MOST_RULES, Retention
 
 RULE = members(
     "Rule",

@@ -18,9 +18,8 @@ from msgspec.inspect import ListType, LiteralType, Metadata, StructType, UnionTy
 from recollex_engine.agents.folder_names import MAX_AGENT
 from recollex_engine.domain.checks import MAX_NAME, MAX_NAMES, MAX_TEXT
 from recollex_engine.domain.question import MAX_BUDGET, MAX_QUERY
-from recollex_engine.domain.roles import ROLES
 from recollex_engine.domain.schema import NETWORKS
-from recollex_engine.domain.trust import LEVELS, MAX_SOURCE
+from recollex_engine.domain.trust import LEVELS, MAX_SOURCE, ROLES
 from recollex_engine.errors import InputError
 from recollex_engine.models.description import MAX_DIMENSION
 

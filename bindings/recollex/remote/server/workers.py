@@ -19,7 +19,7 @@ from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.observer import Observer
 from recollex.remote.server.queues import AgentQueue, FairQueue
 from recollex.remote.wire.methods import JOINT
-from recollex_engine.cancellation import Cancellation
+from recollex_engine.background_work import Cancellation
 from recollex_engine.errors import DeadlineError, InternalError, RecollexError
 from recollex_engine.recall.joint_recall import JointRecall
 from recollex_engine.recall.recall import Recall

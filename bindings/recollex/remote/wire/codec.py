@@ -26,8 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex.remote.wire.records import ALL, name_of, read_record, record
-from recollex_engine.clock import EPOCH, MICROSECOND, from_micros, to_micros
-from recollex_engine.domain.zones import in_zone, zone_of
+from recollex_engine.clock import EPOCH, MICROSECOND, from_micros, in_zone, to_micros, zone_of
 from recollex_engine.errors import InputError, ProtocolError
 
 MOMENT = 1

@@ -9,7 +9,7 @@ import pytest
 import recollex
 from recollex.cli import main
 from recollex.files.line_batches import AHEAD, GONE_HERE
-from recollex_engine.domain.erased_ids import ERASED_IDS
+from recollex_engine.domain.ids import ERASED_IDS
 from tests.bindings.files.imports.samples import SAMPLES
 from tests.bindings.files.imports.test_kills import Digests
 from tests.bindings.serving import serving

@@ -1,5 +1,6 @@
-"""How long, and how many, memories does an agent keep? Its retention rules.
+"""How are memories removed? By an erasure, and by an agent's retention rules.
 
+How long, and how many, memories does an agent keep? Its retention rules.
 The operation `retention` of the log sets all rules of an agent; the last one counts::
 
     {"rules": [{"network": NAME, "age": MICROSECONDS, "count": NUMBER, "erase": true}, ...]}
@@ -8,13 +9,65 @@ Fields that a rule does not have are left out.
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from recollex_engine.clock import MICROSECOND
 from recollex_engine.domain.checks import check_count, check_flag
+from recollex_engine.domain.filter import EVERYTHING, Filter
 from recollex_engine.domain.statement import network_number
 from recollex_engine.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Memories to erase: those that meet the filter, open or not, with all versions of their ids.
+
+    ids: any of these; none for all. everything: all of the agent, without a filter.
+    """
+
+    ids: tuple[str, ...] = ()
+    filter: Filter = EVERYTHING
+    everything: bool = False
+
+    def __post_init__(self) -> None:
+        filters = bool(self.ids or self.filter)
+        if filters == self.everything:
+            raise InputError(
+                "say what to erase: a filter, such as id or document_id, or everything"
+                if not filters
+                else "everything goes without a filter"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erasure:
+    """What an erasure took away, or would take away.
+
+    memories: how many, each version counted. passages: theirs. facts, events: versions of those
+    that had no other source. op, recorded_at: of the operation in the log; None for a preview, and
+    where nothing was erased.
+    """
+
+    memories: int
+    passages: int
+    facts: int
+    events: int
+    op: int | None = None
+    recorded_at: datetime | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the erasure as JSON values."""
+        at = None if self.recorded_at is None else self.recorded_at.isoformat()
+        return {
+            "memories": self.memories,
+            "passages": self.passages,
+            "facts": self.facts,
+            "events": self.events,
+            "op": self.op,
+            "recorded_at": at,
+        }
+
 
 RETENTION = "retention"
 """The kind of the operation that sets the rules; also the name of who forgets by them."""
