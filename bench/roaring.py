@@ -8,7 +8,7 @@ Check: before any clock starts, all ways give the same set for every pair of set
 
 A filter ends as a mask of one byte for each memory, since the kernels of all arms read one. Now a
 set is kept as a list of uint32, or as such a mask if at least one memory in eight is in it (see
-`recollex_engine` at ``state.label_lists``). The rivals are pyroaring's `BitMap` after
+`recollex_engine` at ``state.filter_indexes``). The rivals are pyroaring's `BitMap` after
 ``run_optimize`` and one bit a memory in numpy's bytes. "to mask" is the time until the mask stands.
 Sets are drawn at random, as tags are, or are runs of 200, as the turns of a document are. Rival and
 own code run alternately; each time is the least of several.

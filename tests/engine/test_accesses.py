@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import recollex
 from recollex_engine.clock import DAY
 from recollex_engine.errors import ReadOnlyError, UnknownIdError
-from recollex_engine.state import access_counting
+from recollex_engine.state import access_journal
 from recollex_engine.state.access_journal import (
     ENTRY,
     FILE,
@@ -198,7 +198,7 @@ os.kill(os.getpid(), 9)
 
 
 def test_a_kill_loses_at_most_the_last_second(folder):
-    assert access_counting.EVERY == 1
+    assert access_journal.EVERY == 1
     child = subprocess.run([sys.executable, "-c", KILLED, str(folder)], check=False)
     assert child.returncode == -signal.SIGKILL
     with recollex.open(folder, embedder=OneVector()) as store:
@@ -268,8 +268,8 @@ def test_a_large_file_is_folded_by_day(tmp_path, monkeypatch):
 
 
 def test_noting_makes_no_system_call(folder, clock, monkeypatch):
-    monkeypatch.setattr(access_counting, "EVERY", 3600.0)
-    counting = access_counting.AccessCounting(lambda: 1)
+    monkeypatch.setattr(access_journal, "EVERY", 3600.0)
+    counting = access_journal.AccessCounting(lambda: 1)
     journal = AccessJournal(Path("/nowhere/ACCESSES"))
     memories = np.arange(100, dtype=np.uint32)
     counting.note(journal, memories)  # starts the thread

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex_engine.facts import fact_selection
-from recollex_engine.state import fact_orders
-from recollex_engine.state.fact_orders import FactOrders
+from recollex_engine.state import fact_state
+from recollex_engine.state.fact_state import FactOrders
 from tests.engine.one_vector import OneVector
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -198,7 +198,7 @@ CUT = st.fixed_dictionaries(
 @pytest.fixture
 def small_steps(monkeypatch):
     """Make orders and walks of few facts, as large stores do."""
-    monkeypatch.setattr(fact_orders, "UNSORTED", 24)
+    monkeypatch.setattr(fact_state, "UNSORTED", 24)
     monkeypatch.setattr(fact_selection, "SHORT", 4)
     monkeypatch.setattr(os, "fsync", lambda fd: None)
     monkeypatch.setattr(os, "fdatasync", lambda fd: None)
@@ -261,7 +261,7 @@ def compare_one(agent, asked, cut, known, names, draw):
 
 
 def test_an_order_is_a_few_runs_each_sorted(monkeypatch):
-    monkeypatch.setattr(fact_orders, "UNSORTED", 3)
+    monkeypatch.setattr(fact_state, "UNSORTED", 3)
     rng = np.random.default_rng(1)
     values = rng.integers(0, 50, 900)
     columns = {"fact_start": values, "fact_end": values + 1}

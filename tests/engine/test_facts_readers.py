@@ -15,7 +15,7 @@ import recollex
 from recollex_engine.agents.fact_verification import problems_of
 from recollex_engine.log.reader import LogOperation
 from recollex_engine.state.applying import apply
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.writing import checkpoint
 

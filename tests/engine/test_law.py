@@ -32,7 +32,7 @@ from recollex_engine.clock import to_micros
 from recollex_engine.domain.question import KINDS
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.log.writer import LogWriter
-from recollex_engine.state import mention_counts
+from recollex_engine.state import mentions
 from recollex_engine.text import names
 from recollex_engine.writing import checkpoint, maintenance
 from tests.engine.histories import (
@@ -163,8 +163,8 @@ class Law(RuleBasedStateMachine):
         self.patch.setattr(checkpoint, "LOG_BYTES", 6_000)
         self.patch.setattr(maintenance, "CLOSING_TAIL", 12)
         self.patch.setattr(names, "MATCH_THRESHOLD", 0.6)  # "Bob Chenn" is Bob Chen
-        self.patch.setattr(mention_counts, "STRIDE", 3)
-        self.patch.setattr(mention_counts, "MOST", 3)
+        self.patch.setattr(mentions, "STRIDE", 3)
+        self.patch.setattr(mentions, "MOST", 3)
         self.patch.setattr(os, "fsync", lambda fd: None)
         self.patch.setattr(os, "fdatasync", lambda fd: None)
         self.folder = Path(tempfile.mkdtemp())

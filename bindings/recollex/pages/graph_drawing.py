@@ -31,7 +31,7 @@ from recollex_engine.facts.events import AGGREGATES, EPISODE, EVENT, INCLUDES, P
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import read_fact
 from recollex_engine.recall.memory import read_memories
-from recollex_engine.state.entity_merges import Identities
+from recollex_engine.state.mentions import Identities
 from recollex_engine.state.view import View
 
 

@@ -7,7 +7,7 @@ version.
 
 import numpy as np
 
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.state.columns import Columns
 
 

@@ -15,7 +15,7 @@ from recollex_engine.log.format import START, HeadFile, encode_header, lost_line
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.rewriting import copied_transactions
 from recollex_engine.models.embedder import EmbeddingProgress
-from recollex_engine.state.erasure_watch import is_erasing
+from recollex_engine.state.read_replica import is_erasing
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import read_batches
 from recollex_engine.storage.disk import FileSink, make_folder

@@ -38,7 +38,7 @@ from recollex_engine.log.reader import LogFollower, last_of_kind
 from recollex_engine.log.rewriting import copied_transactions, read_stubs, said_of_stubs
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import Embedder, EmbeddingProgress
-from recollex_engine.state.erasure_watch import is_erasing
+from recollex_engine.state.read_replica import is_erasing
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches, batch_checksums
 from recollex_engine.storage.disk import (

@@ -34,7 +34,7 @@ from recollex_engine.errors import (
 from recollex_engine.log.durability import MODES, Durability
 from recollex_engine.log.reader import StartProgress
 from recollex_engine.models.embedder import Embedder, checked
-from recollex_engine.state.access_counting import AccessCounting
+from recollex_engine.state.access_journal import AccessCounting
 from recollex_engine.storage.disk import make_folder, replace_file, system_errors
 from recollex_engine.storage.encryption import Cipher, is_encrypted, unlock
 from recollex_engine.storage.formats import (
@@ -143,7 +143,7 @@ class Store:
         self._context.written.append(tell)
 
     def count_accesses(self) -> None:
-        """Count what recalls return from now on; see `state.access_counting`."""
+        """Count what recalls return from now on; see `state.access_journal`."""
         self._accesses.is_on = True
 
     @property

@@ -18,11 +18,11 @@ from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.rewriting import problem_of_stubs, read_stubs, said_of_stubs
 from recollex_engine.state.applying import apply
 from recollex_engine.state.columns import Columns
-from recollex_engine.state.erasure_watch import is_erasing
 from recollex_engine.state.file_sizes import FileSizes
+from recollex_engine.state.integrity import parts_of_indexes
 from recollex_engine.state.postings import ARRAYS, Postings
+from recollex_engine.state.read_replica import is_erasing
 from recollex_engine.state.replica import LOG, UNREADABLE, Replica
-from recollex_engine.state.stored_checksums import parts_of_indexes
 from recollex_engine.state.vector_batches import VectorBatches
 from recollex_engine.storage.lock import is_locked
 

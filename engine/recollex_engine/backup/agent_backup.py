@@ -21,7 +21,7 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.log.files import LogFile
 from recollex_engine.log.format import NO_CHAIN, START, HeadFile, Position, Record, lost_lines
 from recollex_engine.log.reader import BURST, LogFollower, LogOperation
-from recollex_engine.state.erasure_watch import ErasureWatch
+from recollex_engine.state.read_replica import ErasureWatch
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.vector_batches import VectorBatches
 from recollex_engine.storage.commit_word import CommitWord

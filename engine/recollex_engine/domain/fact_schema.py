@@ -6,7 +6,7 @@ A version of a fact (one item a version, in recorded order)::
     fact_previous uint32     the older version with the same id, or NONE
     fact_op uint64           the operation that recorded it
     fact_closed_by uint64    the operation that archived or corrected it; 0 while open
-    fact_subject uint32      an entity; fact_subject_previous: a chain (see `state.chain`)
+    fact_subject uint32      an entity; fact_subject_previous: a chain (see `state.column_set`)
     fact_predicate uint32    a label
     fact_kind uint8, fact_object int64      see `domain.literals`
     fact_start, fact_end int64              valid time, [start, end)

@@ -50,7 +50,7 @@ Properties of a name::
 
     name_entity uint32   its entity         name_op uint64   the operation that first used it
 
-A name that became an entity of its own (see `state.parted_names`)::
+A name that became an entity of its own (see `state.columns`)::
 
     parted_name uint32   its number         parted_entity uint32, parted_op uint64
 

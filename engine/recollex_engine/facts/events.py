@@ -39,7 +39,7 @@ from recollex_engine.domain.literals import Mention
 from recollex_engine.domain.trust import LEVELS, trust_number
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import FactList
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 
 EVENT, EPISODE = range(len(EVENT_KINDS))
 INCLUDES, PARTICIPANT, TIME, TIME_TEXT = range(4)

@@ -2,7 +2,7 @@
 
 A selection looks at candidates and leaves out those that fail a condition. The candidates come from
 the chain of a subject, an object or an evidence, if it is short; else from the order of a column in
-which the fewest versions can meet their condition (see `state.fact_orders`). For a page of a
+which the fewest versions can meet their condition (see `state.fact_state`). For a page of a
 longer list, the versions are instead walked in the order of the list until the page is full, if
 that is expected to look at fewer.
 """
@@ -20,8 +20,8 @@ from recollex_engine.domain.intervals import EVERY, OPEN_START, Box, Span
 from recollex_engine.domain.literals import ENTITY, KINDS, to_record
 from recollex_engine.errors import InputError
 from recollex_engine.facts.fact_view import FactView, Ordinals
-from recollex_engine.state.chain import NONE
-from recollex_engine.state.fact_orders import SortedRun
+from recollex_engine.state.column_set import NONE
+from recollex_engine.state.fact_state import SortedRun
 from recollex_engine.storage.column import read_only
 from recollex_kernels.memories.facts import first_at_least, select_facts, walk_chain
 

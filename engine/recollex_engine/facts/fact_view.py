@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from recollex_engine.domain.fact_schema import CHAINS
 from recollex_engine.domain.literals import to_column
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.state.columns import Columns
-from recollex_engine.state.entity_merges import Identities
 from recollex_engine.state.fact_state import FactState, FactTables
+from recollex_engine.state.mentions import Identities
 from recollex_engine.text.entity_types import ENTITY_TYPES, OTHER, EntityType
 
 Ordinals = npt.NDArray[np.int64]

@@ -14,7 +14,7 @@ from recollex_engine.domain.literals import ENTITY, KINDS, TIME, Mention, Source
 from recollex_engine.domain.trust import LEVELS
 from recollex_engine.facts.conflicts import conflicts_of, overlap
 from recollex_engine.facts.fact_view import FactView, Ordinals
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.storage.dictionary import split_strings
 from recollex_kernels.memories.facts import OBJECT, SUBJECT, gather_facts
 

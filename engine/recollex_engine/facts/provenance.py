@@ -13,7 +13,7 @@ from recollex_engine.domain.literals import MENTION as IS_MENTION
 from recollex_engine.domain.literals import Mention, Source
 from recollex_engine.facts.events import MENTIONED, edges_from, find_events
 from recollex_engine.facts.fact_view import FactView
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,8 @@ from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.arms import ANY_COSINE, NO_SHARES, ArmList, Mask
 from recollex_engine.ranking.contextual_fusion import Contextual
 from recollex_engine.ranking.scratch import WordScratch
-from recollex_engine.state.postings import K1, B
+from recollex_engine.state.postings import K1, B, TailPostings
 from recollex_engine.state.surfaces import Surfaces, SurfaceWords
-from recollex_engine.state.tail import TailPostings
 from recollex_engine.text.analyzer import Analyzer
 from recollex_kernels.words.bm25 import Forward, Weights, scores_of
 from recollex_kernels.words.keyword import search_words

@@ -3,7 +3,7 @@
 Where several households, couples or teams share an agent, they talk of the same seats and suppers.
 A question names one or two people, and mostly somebody else of their circle gives the answer, or
 they do not say their names. So a memory counts less if its speaker is in no circle (see
-`recollex_engine.state.circles`) of a person whom the question names. In an agent of one circle
+`recollex_engine.state.speakers`) of a person whom the question names. In an agent of one circle
 nothing changes.
 """
 
@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.state.circles import root_of
+from recollex_engine.state.speakers import root_of
 from recollex_engine.state.view import View
 from recollex_kernels.fusing.inputs import Strangers
 

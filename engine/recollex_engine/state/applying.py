@@ -30,9 +30,9 @@ from recollex_engine.domain.schema import (
 from recollex_engine.domain.settings import REEMBED, settings_of
 from recollex_engine.domain.trust import own_trust, role_of_speaker, trust_number
 from recollex_engine.log.reader import LogOperation
+from recollex_engine.state.column_set import check_below, check_earlier
 from recollex_engine.state.columns import Columns, ReadRows
 from recollex_engine.state.fact_applying import KINDS, StagedFacts
-from recollex_engine.state.named_numbers import check_below, check_earlier
 from recollex_engine.state.word_pieces import VOCABULARY, decode_pieces
 from recollex_engine.storage.dictionary import BatchInterner
 

@@ -3,9 +3,14 @@
 The log is the source of truth; these arrays hold its content in the form that kernels read.
 `applying.apply` is the only code that turns operations into columns, for the writer, for a reader
 that follows it and for a rebuild, so all three hold the same bytes.
+
+Which entity has a name? The one that it first named, until it became one of its own.
+Each such name is an item of the columns `parted_name`, `parted_entity` and `parted_op`: from that
+operation on, that entity has the name.
 """
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,26 +31,64 @@ from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.trust import Stamp
 from recollex_engine.state.access_journal import FILE as ACCESSES
 from recollex_engine.state.access_journal import AccessJournal
-from recollex_engine.state.chain import Chain, newest, put_newest
-from recollex_engine.state.circles import Circles
-from recollex_engine.state.column_set import ColumnSet
-from recollex_engine.state.event_time_index import EventTimeIndex
-from recollex_engine.state.fact_sources import FactSources
+from recollex_engine.state.column_set import Chain, ColumnSet, newest, put_newest
 from recollex_engine.state.fact_state import FactState
-from recollex_engine.state.hubs import Hubs
-from recollex_engine.state.label_lists import LabelLists
-from recollex_engine.state.mention_counts import MentionCounts
-from recollex_engine.state.merged_mentions import MergedMentionsCache
-from recollex_engine.state.metadata_values import MetadataValues
-from recollex_engine.state.parted_names import PartedNames
+from recollex_engine.state.filter_indexes import (
+    EventTimeIndex,
+    FactSources,
+    LabelLists,
+    MetadataValues,
+)
+from recollex_engine.state.mentions import Hubs, MentionCounts, MergedMentionsCache
+from recollex_engine.state.postings import Tail
 from recollex_engine.state.row_codes import PassageColumns, RowEncoder
-from recollex_engine.state.speakers import Speakers
+from recollex_engine.state.speakers import Circles, Speakers
 from recollex_engine.state.spellings import Spellings
 from recollex_engine.state.surfaces import Surfaces
-from recollex_engine.state.tail import Tail
 from recollex_engine.storage.dictionary import Dictionary
 from recollex_engine.text.names import fold_name
 from recollex_kernels.memories.filters import mask_open, open_and_last
+
+
+class PartedNames:
+    """The names of one agent that became entities of their own.
+
+    Threads: one writer extends; any number read.
+    """
+
+    def __init__(self, columns: ColumnSet) -> None:
+        self._columns = columns
+        self._since: dict[int, list[tuple[int, int]]] = {}  # name -> (operation, entity)
+        self._note(self)
+
+    def __bool__(self) -> bool:
+        return bool(self._since)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        """Yield (name, entity, operation), in the order of the log."""
+        names = ("parted_name", "parted_entity", "parted_op")
+        yield from zip(*(self._columns.array(each).tolist() for each in names), strict=True)
+
+    def entity(self, name: int, op: int) -> int | None:
+        """Return the entity that a name became by operation ``op``; None if it did not."""
+        since = self._since.get(name, ())
+        place = bisect_right(since, op, key=lambda each: each[0])
+        return since[place - 1][1] if place else None
+
+    def extend(self, parted: Iterable[tuple[int, int, int]]) -> None:
+        """Append items (name, entity, operation)."""
+        items = list(parted)
+        if items:
+            for name, column in zip(
+                ("parted_name", "parted_entity", "parted_op"), zip(*items, strict=True), strict=True
+            ):
+                self._columns.extend(name, column)
+            self._note(items)
+
+    def _note(self, parted: Iterable[tuple[int, int, int]]) -> None:
+        for name, entity, op in parted:
+            self._since[name] = [*self._since.get(name, ()), (op, entity)]
+
 
 CACHED_NAMES = 10_000
 """The most texts of labels, and of entity names, that are cached."""

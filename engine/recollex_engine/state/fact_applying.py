@@ -21,9 +21,8 @@ from recollex_engine.domain.fact_schema import (
 from recollex_engine.domain.literals import BOOLEAN, ENTITY, to_column
 from recollex_engine.domain.schema import PLACEHOLDER
 from recollex_engine.domain.surfaces import PHRASES, SURFACE
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE, check_below, check_earlier
 from recollex_engine.state.columns import Columns
-from recollex_engine.state.named_numbers import check_below, check_earlier
 from recollex_engine.state.surfaces import StagedSurfaces
 from recollex_engine.storage.dictionary import BatchInterner
 from recollex_engine.text.entity_types import ENTITY_TYPES, EntityType

@@ -1,10 +1,10 @@
 """The surfaces of facts, events and episodes: their words, vectors and codes, row by row.
 
-They are searched as passages are: the words through posting lists (`state.postings`) and chains
-(`state.tail`), which are kept in memory, the vectors through the same codes (`state.row_codes`). A
-version has at most one surface. It may be written later than its version (in an older store, or
-after a move to another model), so a view shows a surface where it shows the version, whatever
-operation wrote the surface.
+They are searched as passages are: the words through posting lists and chains (`state.postings`),
+which are kept in memory, the vectors through the same codes (`state.row_codes`). A version has at
+most one surface. It may be written later than its version (in an older store, or after a move to
+another model), so a view shows a surface where it shows the version, whatever operation wrote the
+surface.
 """
 
 import threading
@@ -18,11 +18,9 @@ import numpy.typing as npt
 from recollex_engine.domain.fact_schema import SURFACE_KINDS, SURFACES
 from recollex_engine.domain.schema import PLACEHOLDER, words
 from recollex_engine.log.format import decode_bytes
-from recollex_engine.state.column_set import ColumnSet
-from recollex_engine.state.named_numbers import check_below
-from recollex_engine.state.postings import Postings
+from recollex_engine.state.column_set import ColumnSet, check_below
+from recollex_engine.state.postings import Postings, Tail, TailPostings
 from recollex_engine.state.row_codes import encode_rows
-from recollex_engine.state.tail import Tail, TailPostings
 from recollex_engine.storage.column import Column
 from recollex_engine.storage.dictionary import BatchInterner, Dictionary
 from recollex_kernels.vectors.codes import FourBits, OneBit

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from recollex_engine.log.format import Position
-from recollex_engine.state import stored_checksums
+from recollex_engine.state import integrity
 from recollex_engine.state.file_sizes import FileSizes
 from recollex_engine.state.manifest import Manifest, SegmentEntry
 from recollex_engine.state.postings import Postings
@@ -120,9 +120,9 @@ def _checksums(replica: Replica, manifest: Manifest, indexes: Indexes) -> dict[s
     op = manifest.position.op
     known = replica.manifest
     return {
-        **stored_checksums.of_columns(replica.columns, op, manifest.generation),
-        **stored_checksums.of_indexes(indexes, manifest, known),
-        **stored_checksums.of_vectors(replica.rows_of_file, manifest, known),
+        **integrity.of_columns(replica.columns, op, manifest.generation),
+        **integrity.of_indexes(indexes, manifest, known),
+        **integrity.of_vectors(replica.rows_of_file, manifest, known),
     }
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from recollex_engine.domain import operations as say
 from recollex_engine.domain.fact_schema import PARTED_FROM
 from recollex_engine.errors import InputError
-from recollex_engine.state.chain import NONE
-from recollex_engine.state.entity_merges import Identities
+from recollex_engine.state.column_set import NONE
+from recollex_engine.state.mentions import Identities
 from recollex_engine.text.names import fold_name
 from recollex_engine.writing.fact_staging import FactStaging
 from recollex_engine.writing.name_split import NameSplit, names_of

@@ -9,7 +9,7 @@ from recollex_engine.domain.fact_schema import ARCHIVED, EVENT_KINDS, TARGETS
 from recollex_engine.domain.intervals import check_interval
 from recollex_engine.domain.literals import Mention
 from recollex_engine.errors import InputError, UnknownIdError
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.writing.fact_record import edges_of, event_fields
 from recollex_engine.writing.fact_staging import FactStaging
 

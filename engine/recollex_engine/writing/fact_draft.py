@@ -29,7 +29,7 @@ from recollex_engine.domain.schema import EXTRACT, FORM, THINK
 from recollex_engine.domain.surfaces import PHRASES
 from recollex_engine.domain.trust import Act
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.entity_draft import EntityDraft
 from recollex_engine.writing.event_draft import EventDraft

@@ -7,7 +7,7 @@ from typing import Any
 
 from recollex_engine.domain.fact_schema import RELATIONS
 from recollex_engine.domain.literals import ENTITY, KINDS, NUMBER, from_column
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.state.columns import Columns
 
 CONTENT = (

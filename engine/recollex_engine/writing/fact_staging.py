@@ -5,7 +5,7 @@ from typing import Any
 
 from recollex_engine.domain.surfaces import EVENTS, FACTS, SURFACE, fact_parts
 from recollex_engine.errors import UnknownIdError
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.text.names import EntityTable, fold_name
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.fact_record import content_in, content_of

@@ -24,7 +24,7 @@ from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import role_of_speaker
 from recollex_engine.errors import InputError
 from recollex_engine.log.reader import read_operations
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.view import View
 from recollex_engine.text.names import find_names, fold_name

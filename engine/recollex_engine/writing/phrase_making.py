@@ -17,7 +17,7 @@ from recollex_engine.domain.gists import SYNONYMY
 from recollex_engine.domain.schema import PLACEHOLDER
 from recollex_engine.facts.surface_vectors import SurfaceVectors
 from recollex_engine.log.format import decode_bytes
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.storage.column import read_only
 

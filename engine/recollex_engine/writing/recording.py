@@ -13,8 +13,7 @@ from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.surfaces import SURFACE
 from recollex_engine.domain.trust import Act
 from recollex_engine.models.embedder import EmbeddingProgress, makes_vectors
-from recollex_engine.state.gc_pause import gc_paused
-from recollex_engine.state.replica import Replica
+from recollex_engine.state.replica import Replica, gc_paused
 from recollex_engine.writing.correction import find_statements
 from recollex_engine.writing.draft import Draft
 from recollex_engine.writing.fact_draft import FactDraft

@@ -11,7 +11,7 @@ from recollex_engine.log.durability import Durability
 from recollex_engine.log.reader import StartProgress
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.ranking.query_embedding import LatencyEstimate
-from recollex_engine.state.access_counting import AccessCounting
+from recollex_engine.state.access_journal import AccessCounting
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.type_rule import Naming
 

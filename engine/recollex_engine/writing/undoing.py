@@ -12,7 +12,7 @@ import numpy as np
 
 from recollex_engine.domain.fact_schema import EVENT_KINDS
 from recollex_engine.errors import InputError
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.writing.fact_record import content_of, edges_of, event_fields
 

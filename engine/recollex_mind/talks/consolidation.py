@@ -40,7 +40,7 @@ from recollex_engine.domain.operations import (
 from recollex_engine.facts.events import INCLUDES, Event, edges_to, find_events, read_event
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact, read_fact
-from recollex_engine.state.chain import NONE
+from recollex_engine.state.column_set import NONE
 from recollex_engine.state.view import View
 
 LOOKED = 64

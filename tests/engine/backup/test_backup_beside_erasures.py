@@ -13,7 +13,7 @@ from recollex_engine.backup import agent_backup
 from recollex_engine.backup.objects import piece_of
 from recollex_engine.errors import LockedError, StoreFullError
 from recollex_engine.log.files import plain_path
-from recollex_engine.state.erasure_watch import ErasureWatch
+from recollex_engine.state.read_replica import ErasureWatch
 from recollex_engine.storage import disk
 from recollex_engine.writing import erasing_writer
 from recollex_engine.writing.writer import Writer

@@ -8,7 +8,7 @@ import pytest
 
 from recollex_engine.errors import CorruptError, RecollexError
 from recollex_engine.state import file_sizes
-from recollex_engine.storage.file_changes import FileChanges
+from recollex_engine.state.file_sizes import FileChanges
 from tests.engine.faults.small_store import contents, fill, opened, vectors
 
 COUNT = 6000

@@ -14,7 +14,7 @@ from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.question import Question
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.filters import admitted_memories
-from recollex_engine.state import label_lists
+from recollex_engine.state import filter_indexes
 from tests.bindings.word_vectors import WordVectors
 
 START = datetime(2024, 5, 1, tzinfo=UTC)
@@ -35,7 +35,7 @@ def told(tmp_path_factory):
     """An agent, and of each memory that was ever retained its time and names of metadata."""
     random, now, told = Random(11), [START], []
     patch = pytest.MonkeyPatch()
-    patch.setattr(label_lists, "UNINDEXED", 40)
+    patch.setattr(filter_indexes, "UNINDEXED", 40)
     store = recollex.open(
         tmp_path_factory.mktemp("s") / "store",
         embedder=WordVectors(),

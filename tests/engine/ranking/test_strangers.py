@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.ranking.strangers import NO_STRANGERS, strangers
-from recollex_engine.state.circles import Circles, root_of
+from recollex_engine.state.speakers import Circles, root_of
 from tests.kernels.circles import NONE, circles_of
 
 WEIGHT, PEOPLE = 1.5, 6

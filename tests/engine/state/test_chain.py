@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.state.chain import NONE, Chain
+from recollex_engine.state.column_set import NONE, Chain
 
 BATCHES = st.lists(st.lists(st.integers(0, 25), max_size=24), max_size=8)
 

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollex_engine.domain.schema import NONE
-from recollex_engine.state.circles import Circles, root_of
+from recollex_engine.state.speakers import Circles, root_of
 
 labels = st.sampled_from([0, 1, 2, 3, 90, 700, int(NONE)])
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex_engine.errors import MergeCycleError
-from recollex_engine.state.entity_merges import Identities
+from recollex_engine.state.mentions import Identities
 
 ENTITY = st.integers(0, 5)
 LINKS = st.lists(st.tuples(ENTITY, ENTITY), max_size=8)

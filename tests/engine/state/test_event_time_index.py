@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.state.event_time_index import EventTimeIndex
+from recollex_engine.state.filter_indexes import EventTimeIndex
 
 settings.register_profile("engine", deadline=None)
 settings.load_profile("engine")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.state.gc_pause import gc_paused
+from recollex_engine.state.replica import gc_paused
 
 
 def _pause():

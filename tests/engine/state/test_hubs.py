@@ -1,5 +1,5 @@
 from recollex_engine.domain.schema import NONE
-from recollex_engine.state.hubs import Hubs
+from recollex_engine.state.mentions import Hubs
 
 
 def test_what_is_known_of_entities_stays_when_there_are_more():

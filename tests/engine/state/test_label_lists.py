@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.state import label_lists
-from recollex_engine.state.label_lists import LabelLists
+from recollex_engine.state import filter_indexes
+from recollex_engine.state.filter_indexes import LabelLists
 
 carried = st.lists(st.lists(st.integers(0, 5), max_size=3), max_size=30)
 
@@ -17,8 +17,8 @@ def test_views_of_any_size_in_any_order_see_what_their_memories_carry(memories, 
     offsets = np.cumsum([0, *map(len, memories)]).astype(np.uint64)
     labels = np.array([label for own in memories for label in own], np.uint32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(label_lists, "UNINDEXED", 4)
-        patch.setattr(label_lists, "MASKS", 2)
+        patch.setattr(filter_indexes, "UNINDEXED", 4)
+        patch.setattr(filter_indexes, "MASKS", 2)
         for size, data in views:
             n = min(size, len(memories))
             wanted = sorted(data.draw(st.sets(st.integers(0, 7), min_size=1, max_size=3)))

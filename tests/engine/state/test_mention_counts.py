@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.state import mention_counts
-from recollex_engine.state.mention_counts import NONE, MentionCounts, entity_weights
+from recollex_engine.state import mentions as mention_counts
+from recollex_engine.state.mentions import NONE, MentionCounts, entity_weights
 
 
 @settings(deadline=None, max_examples=60)

@@ -4,11 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.state import merged_mentions
-from recollex_engine.state.chain import NONE, Chain
-from recollex_engine.state.entity_merges import Identities
-from recollex_engine.state.mention_counts import MentionCounts
-from recollex_engine.state.merged_mentions import MergedMentionsCache
+from recollex_engine.state import mentions as merged_mentions
+from recollex_engine.state.column_set import NONE, Chain
+from recollex_engine.state.mentions import Identities, MentionCounts, MergedMentionsCache
 
 ENTITIES = 7
 memories_of = st.lists(

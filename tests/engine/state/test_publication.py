@@ -5,8 +5,9 @@ import threading
 import numpy as np
 import pytest
 
-from recollex_engine.state import chain, read_replica, tail
-from recollex_engine.state.chain import NONE, Chain
+from recollex_engine.state import column_set, read_replica
+from recollex_engine.state import postings as tail
+from recollex_engine.state.column_set import NONE, Chain
 from recollex_engine.storage import commit_word
 from recollex_engine.storage.commit_word import CommitWord, fence
 from tests.engine.faults.small_store import fill, opened, vectors
@@ -15,7 +16,7 @@ from tests.engine.faults.small_store import fill, opened, vectors
 @pytest.fixture
 def seen(monkeypatch):
     """Let a barrier call the functions of a list, by the module that it stands in."""
-    calls = {module: [] for module in (chain, tail, commit_word, read_replica)}
+    calls = {module: [] for module in (column_set, tail, commit_word, read_replica)}
     for module, functions in calls.items():
         monkeypatch.setattr(module, "fence", lambda functions=functions: [f() for f in functions])
     return calls
@@ -38,7 +39,7 @@ def test_entries_are_stored_before_the_heads_that_lead_to_them(tmp_path, seen):
                 assert int(columns.mentions.head[columns.mentions.head != NONE].max()) < len(known)
                 told.append(len(keys))
 
-        seen[chain].append(at_the_barrier)
+        seen[column_set].append(at_the_barrier)
         agent.retain("Tea for Ann.", entities=["Ann", "Zoe"], embedding=vectors(9, 1)[0])
         assert told
         assert int(columns.mentions.head[columns.mentions.head != NONE].max()) >= len(known)
@@ -47,7 +48,7 @@ def test_entries_are_stored_before_the_heads_that_lead_to_them(tmp_path, seen):
 def test_a_chain_passes_a_barrier_before_its_heads_change(seen):
     chains = Chain(np.empty(0, np.uint32), 4)
     held = []
-    seen[chain].append(lambda: held.append(chains.head[1]))
+    seen[column_set].append(lambda: held.append(chains.head[1]))
     chains.publish([1], 0, 4, moved=False)
     assert held == [NONE] and chains.head[1] == 0
 

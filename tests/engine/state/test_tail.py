@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from recollex_engine.domain.schema import NONE
-from recollex_engine.state.tail import Tail
+from recollex_engine.state.postings import Tail
 from recollex_kernels.words.tail import chain_frequency
 
 TERMS = 400

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.state.timeline import Timeline
+from recollex_engine.state.view import Timeline
 
 TIMES = st.lists(st.integers(-3, 6), max_size=30)
 
