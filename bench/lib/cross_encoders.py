@@ -42,7 +42,7 @@ from recollex_engine.models.pairs import Pair, StoredPieces
 from recollex_engine.models.session import library
 from recollex_engine.models.token_encoder import TokenEncoder
 from recollex_engine.models.weights import find_weights
-from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.reranking import Candidates
 from recollex_engine.state.word_pieces import find_pieces
 from recollex_kernels.fusing.reranking import maxsim
 

@@ -9,7 +9,7 @@ Command: python -m bench.tables.cited_by_facts --data FOLDER [--json FILE] [--li
 
 Check: exits with 1 if the default adds less on a report half.
 
-The facts that share words with the question raise the memories that they cite (`ranking.cited`),
+The facts that share words with the question raise the memories that they cite,
 and only those that held then if it names a time. The weight was chosen on the development halves.
 """
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:  # the one list of public names; each is imported when it is f
     from recollex_engine.domain.removal import Expiry as Expiry
     from recollex_engine.domain.removal import Retention as Retention
     from recollex_engine.facts.entities import Entity as Entity
-    from recollex_engine.facts.episodes import Episode as Episode
+    from recollex_engine.facts.events import Episode as Episode
     from recollex_engine.facts.events import Event as Event
     from recollex_engine.facts.facts import Conflict as Conflict
     from recollex_engine.facts.facts import Fact as Fact
@@ -73,13 +73,13 @@ if TYPE_CHECKING:  # the one list of public names; each is imported when it is f
     from recollex_engine.models.embedder import GivenVectors as GivenVectors
     from recollex_engine.models.encoder import Encoder as Encoder
     from recollex_engine.models.encoder import load_encoder as load_encoder
+    from recollex_engine.recall.closure import Closure as Closure
+    from recollex_engine.recall.closure import Predecessor as Predecessor
     from recollex_engine.recall.joint_recall import JointRecall as JointRecall
     from recollex_engine.recall.memory import Memory as Memory
-    from recollex_engine.recall.predecessor import Predecessor as Predecessor
     from recollex_engine.recall.recall import Recall as Recall
     from recollex_engine.recall.subgraph import Subgraph as Subgraph
     from recollex_engine.state.accesses import Accesses as Accesses
-    from recollex_engine.state.closure import Closure as Closure
     from recollex_engine.trace import Trace as Trace
     from recollex_mind.entity_resolution import EntityMatch as EntityMatch
     from recollex_mind.episodic.contexts import Contexts as Contexts

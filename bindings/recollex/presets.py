@@ -20,13 +20,9 @@ from recollex_engine.dates.many_languages import ManyLanguages
 from recollex_engine.dates.time_parser import EnglishDates
 from recollex_engine.models.description import Thresholds
 from recollex_engine.ranking.contextual_fusion import Contextual
-from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
 from recollex_engine.ranking.diversity import Diversity
-from recollex_engine.ranking.function_reranker import FunctionReranker
-from recollex_engine.ranking.fusion import ReciprocalRank, ScoreSum
-from recollex_engine.ranking.heuristic_rerankers import Heuristic, MemoraHeuristic
+from recollex_engine.ranking.fusion import ReciprocalRank, ScoreSum, SelfAnchoring
 from recollex_engine.ranking.http_reranker import HttpReranker
-from recollex_engine.ranking.late_interaction_reranker import LateInteraction
 from recollex_engine.ranking.presets import (
     DEFAULT,
     MEMORA,
@@ -36,8 +32,14 @@ from recollex_engine.ranking.presets import (
     TEMPR_PRINTED,
     Preset,
 )
+from recollex_engine.ranking.rerankers import (
+    CrossEncoderReranker,
+    FunctionReranker,
+    Heuristic,
+    LateInteraction,
+    MemoraHeuristic,
+)
 from recollex_engine.ranking.reranking import Combination
-from recollex_engine.ranking.self_anchoring import SelfAnchoring
 from recollex_engine.ranking.spreading import Spreading
 from recollex_mind.language_model_dates import LanguageModelDates
 

@@ -11,8 +11,7 @@ import recollex
 from recollex import presets
 from recollex_engine.errors import RerankError
 from recollex_engine.ranking import reranking
-from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.reranking import Combination, rerank
+from recollex_engine.ranking.reranking import Candidates, Combination, rerank
 from tests.bindings.word_vectors import WordVectors
 
 FEW = st.sampled_from([0.0, 0.25, 0.25, 0.5, 1.0])

@@ -37,9 +37,9 @@ from recollex_engine.domain.question import MAX_LIMIT, MEMORIES, Packing, find_p
 from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset
+from recollex_engine.recall.lookups import check_field
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.recall import Recall
-from recollex_engine.recall.value_counts import check_field
 from recollex_mind.extraction_log import Mode
 
 Default = TypeVar("Default")

@@ -19,9 +19,15 @@ from recollex_engine.domain.checks import MAX_IDS, check_count, check_flag, chec
 from recollex_engine.domain.literals import Mention
 from recollex_engine.domain.operations import Link, UpsertEpisode, UpsertEvent
 from recollex_engine.errors import InputError, UnknownIdError
-from recollex_engine.facts.episodes import Episode, find_episodes, read_episode
-from recollex_engine.facts.event_history import event_history
-from recollex_engine.facts.events import Event, find_events, read_event
+from recollex_engine.facts.events import (
+    Episode,
+    Event,
+    event_history,
+    find_episodes,
+    find_events,
+    read_episode,
+    read_event,
+)
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.hits import Hit
 from recollex_mind.talks.consolidation import Consolidation, consolidate, why_consolidated

@@ -12,12 +12,19 @@ from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import check_count, check_flag
 from recollex_engine.domain.operations import Undo
 from recollex_engine.errors import UnknownIdError
-from recollex_engine.facts.conflicts import all_conflicts
 from recollex_engine.facts.entities import Entity, all_entities, read_entity
-from recollex_engine.facts.fact_counts import check_part, distinct_values, value_counts
-from recollex_engine.facts.fact_selection import FactConditions, Page, check_order, count, select
+from recollex_engine.facts.fact_selection import (
+    FactConditions,
+    Page,
+    check_order,
+    check_part,
+    count,
+    distinct_values,
+    select,
+    value_counts,
+)
 from recollex_engine.facts.fact_view import FactView
-from recollex_engine.facts.facts import Fact, FactList, read_fact
+from recollex_engine.facts.facts import Fact, FactList, all_conflicts, read_fact
 from recollex_engine.facts.hits import Hit
 from recollex_engine.facts.provenance import (
     DocumentNode,

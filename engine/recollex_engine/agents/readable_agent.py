@@ -24,13 +24,12 @@ from recollex_engine.ranking.presets import DEFAULT, Preset
 from recollex_engine.ranking.query_embedding import embed_once
 from recollex_engine.recall import lookups
 from recollex_engine.recall.kinds import asked_by
-from recollex_engine.recall.listing import listing
+from recollex_engine.recall.lookups import listing, value_counts
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.packing import nothing
 from recollex_engine.recall.pipeline import recall
 from recollex_engine.recall.question_reading import named_time
 from recollex_engine.recall.recall import Recall
-from recollex_engine.recall.value_counts import value_counts
 from recollex_engine.state.accesses import Accesses, accesses
 from recollex_engine.state.page_prefault import map_ahead, touch_codes
 from recollex_engine.state.replica import LOG, Replica

@@ -1,7 +1,7 @@
 """Which memories do the facts cite that share words with a question? They are evidence for it.
 
 A fact says in few words what its evidence says in many, and knows when it held. So a memory that a
-fact cites counts more in a recall (`ranking.cited`).
+fact cites counts more in a recall (`ranking.reordering`).
 """
 
 import math

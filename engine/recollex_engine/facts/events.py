@@ -1,4 +1,4 @@
-"""Which events does a cut see? Those whose facts are all visible (MemoTrace, "Event visibility").
+"""Which events and episodes does a cut see? Events whose facts are all visible.
 
 An event summarises facts; it never adds a fact. A cut shows an event if the event's own record and
 every fact that it includes are visible in the cut. The event's freshness is the latest recorded
@@ -12,7 +12,7 @@ trusted as the least trusted of them, and at most as "assistant", because a mode
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -395,3 +395,103 @@ def _meets(
 
 def _link(link: EventLink) -> dict[str, Any]:
     return {"event": link.event, "relation": link.relation, "qualifier": link.qualifier}
+
+
+# What did an event say before? Its versions, each with the facts that it rested on then.
+def event_history(view: FactView, id: str) -> list[Event]:
+    """Return the versions of an event, oldest first, each as it was seen when it was recorded.
+
+    Without those that were hidden then. ``recorded`` ends when the next version was recorded.
+    """
+    found = []
+    for version in view.versions(id, "event"):
+        then = FactView(view.columns, view.data("event_op")[version], None, view.least_trust)
+        event = read_event(then, view.data("event_id")[version])
+        if event is not None:
+            end = view.recorded(version, "event")[1]
+            closed = None if end is None else from_micros(end)
+            found.append(replace(event, recorded=(event.recorded[0], closed)))
+    return found
+
+
+# Which episodes does a cut see? Those with a visible event. Episodes are never evidence.
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A group of events, as one cut sees it.
+
+    events: the ids of the events that the cut sees. window: the time that the episode is about.
+    freshness: the latest freshness of its visible events.
+    """
+
+    id: str
+    title: str
+    window: Moments
+    recorded: tuple[datetime, datetime | None]
+    freshness: datetime
+    events: tuple[str, ...]
+    by: str | None
+    why: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the episode as JSON values, times in ISO 8601."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "window": iso_moments(self.window),
+            "recorded": iso_moments(self.recorded),
+            "freshness": self.freshness.isoformat(),
+            "events": list(self.events),
+            "by": self.by,
+            "why": self.why,
+        }
+
+
+def read_episode(view: FactView, key: int) -> Episode | None:
+    """Return an episode by its number in `event_ids`, or None if the cut does not see it."""
+    version = view.version_of(key, "event")
+    if version is None or view.data("event_kind")[version] != EPISODE:
+        return None
+    if event_status(view, key) == ARCHIVED:
+        return None
+    members = [edge.target for edge in edges_from(view, key) if edge.relation == AGGREGATES]
+    seen = {
+        event: fresh for event in members if (fresh := event_visible_at(view, event)) is not None
+    }
+    if not seen:
+        return None
+    columns = view.columns
+    label = view.columns.label
+    data = view.data
+    start, end = view.recorded(version, "event")
+    by, why = view.note(data("event_op")[version])
+    return Episode(
+        columns.dictionary["event_ids"].string(key),
+        str(label(data("event_summary")[version])),
+        to_moments(data("span_start")[version], data("span_end")[version]),
+        (from_micros(start), None if end is None else from_micros(end)),
+        from_micros(max(seen.values())),
+        tuple(columns.dictionary["event_ids"].strings(seen)),
+        by,
+        why,
+    )
+
+
+def find_episodes(view: FactView, event: str | None = None) -> list[Episode]:
+    """Return the visible episodes, only those with ``event`` if it is given, in recorded order."""
+    if event is not None:
+        number = view.columns.dictionary["event_ids"].get(event)
+        keys = (
+            set()
+            if number is None
+            else {
+                edge.source
+                for edge in edges_to(view, "event", number)
+                if edge.relation == AGGREGATES
+            }
+        )
+    else:
+        kinds = view.columns.column["event_kind"].buffer[: view.count_of("event")]
+        ids = view.columns.column["event_id"].buffer[: view.count_of("event")]
+        keys = set(ids[kinds == EPISODE].tolist())
+    found = (read_episode(view, key) for key in sorted(keys))
+    return [episode for episode in found if episode is not None]

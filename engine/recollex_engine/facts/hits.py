@@ -6,8 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from recollex_engine.domain.surfaces import event_text, fact_text, object_text
 from recollex_engine.facts.entities import Entity, entity_of
-from recollex_engine.facts.episodes import Episode, read_episode
-from recollex_engine.facts.events import Event, read_event
+from recollex_engine.facts.events import Episode, Event, read_episode, read_event
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import Fact, read_fact
 from recollex_engine.facts.surface_search import Found

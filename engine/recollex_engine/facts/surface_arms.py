@@ -15,15 +15,13 @@ import numpy.typing as npt
 
 from recollex_engine.domain.fact_schema import SURFACE_KINDS
 from recollex_engine.domain.intervals import OPEN_START, Span
-from recollex_engine.facts.episodes import read_episode
-from recollex_engine.facts.events import EPISODE, EVENT, archived, event_visible_at
+from recollex_engine.facts.events import EPISODE, EVENT, archived, event_visible_at, read_episode
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_vectors import SurfaceVectors
 from recollex_engine.fork import cached_property
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import ANY_COSINE, NO_SHARES, ArmList, Mask
+from recollex_engine.ranking.arms import ANY_COSINE, NO_SHARES, ArmList, Mask, WordScratch
 from recollex_engine.ranking.contextual_fusion import Contextual
-from recollex_engine.ranking.scratch import WordScratch
 from recollex_engine.state.postings import K1, B, TailPostings
 from recollex_engine.state.surfaces import Surfaces, SurfaceWords
 from recollex_engine.text.analyzer import Analyzer

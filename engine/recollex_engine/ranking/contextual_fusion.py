@@ -23,12 +23,14 @@ from recollex_engine.clock import DAY
 from recollex_engine.domain.checks import check_flag, check_number
 from recollex_engine.domain.trust import ASSISTANT, USER
 from recollex_engine.ranking.arms import ArmList, KeywordResult
-from recollex_engine.ranking.cited import raise_cited
 from recollex_engine.ranking.confidence import STANDS_OUT_OF, read_signs
-from recollex_engine.ranking.copies import order_copies
 from recollex_engine.ranking.fusion import Evidence, Fused
-from recollex_engine.ranking.later_statements import prefer_later
-from recollex_engine.ranking.repeated_facts import lead_with_turns
+from recollex_engine.ranking.reordering import (
+    lead_with_turns,
+    order_copies,
+    prefer_later,
+    raise_cited,
+)
 from recollex_engine.ranking.small_stores import (
     SIMILARITY,
     names_speaker,
@@ -150,9 +152,9 @@ class Contextual:
     copies       whether copies of a text stand in the order of time that a question for the latest
                  or the first asks for, see `copies`
     later        whether a question of the present ranks a later statement above the earlier ones
-                 that say the same, see `later_statements`
+                 that say the same, see `prefer_later`
     repeated     whether facts follow what says more, where their turns stand before them, see
-                 `repeated_facts`
+                 `lead_with_turns`
     small        whether in an agent of few memories the semantic weight is greater, the
                  association's is less, and keyword evidence counts less if the best BM25 score is
                  small, see `small_stores`

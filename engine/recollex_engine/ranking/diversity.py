@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.domain.checks import check_count, check_flag, check_number
-from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.reranking import Candidates
 from recollex_engine.state.view import View
 from recollex_kernels.fusing.diversity import (
     fingerprints,

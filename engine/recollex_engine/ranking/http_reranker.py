@@ -28,9 +28,9 @@ import numpy.typing as npt
 
 from recollex_engine.domain.checks import MAX_NAME, check_flag, check_number, check_text
 from recollex_engine.errors import InputError, RerankError
-from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.reranking import (
     REPLACING,
+    Candidates,
     Combination,
     check_combination,
     checked_scores,

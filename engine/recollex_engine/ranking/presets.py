@@ -33,12 +33,10 @@ from recollex_engine.errors import InputError
 from recollex_engine.models.description import PAPER_THRESHOLDS, Thresholds, check_thresholds
 from recollex_engine.ranking.arm_table import ARMS
 from recollex_engine.ranking.contextual_fusion import Contextual
-from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
 from recollex_engine.ranking.diversity import Diversity
-from recollex_engine.ranking.fusion import Fusion, ReciprocalRank
-from recollex_engine.ranking.heuristic_rerankers import MemoraHeuristic
+from recollex_engine.ranking.fusion import Fusion, ReciprocalRank, SelfAnchoring
+from recollex_engine.ranking.rerankers import CrossEncoderReranker, MemoraHeuristic
 from recollex_engine.ranking.reranking import Combination, Reranker, check_combination
-from recollex_engine.ranking.self_anchoring import SelfAnchoring
 from recollex_engine.ranking.spreading import Spreading
 from recollex_engine.state.postings import K1, B
 

@@ -8,8 +8,7 @@ import numpy.typing as npt
 from recollex_engine.clock import DAY
 from recollex_engine.domain.checks import check_count, check_flag, check_number
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import ANY_COSINE, ArmList
-from recollex_engine.ranking.scratch import Scratch
+from recollex_engine.ranking.arms import ANY_COSINE, ArmList, Scratch
 from recollex_engine.state.view import View
 from recollex_kernels.graph.links import Links, Mentions
 from recollex_kernels.graph.spread import spread

@@ -7,9 +7,9 @@ import numpy.typing as npt
 
 from recollex_engine.domain.intervals import Span
 from recollex_engine.domain.question import MEMORIES, Question
-from recollex_engine.facts.cited_memories import resting_on
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.hits import read_hits
+from recollex_engine.facts.provenance import resting_on
 from recollex_engine.facts.surface_arms import WEIGHTS, SurfaceQuestion
 from recollex_engine.facts.surface_search import Found, search_surfaces
 from recollex_engine.models.description import Thresholds

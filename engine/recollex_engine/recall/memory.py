@@ -20,14 +20,13 @@ from recollex_engine.domain.prompt_lines import prompt_line
 from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.domain.trust import LEVELS, ROLES
 from recollex_engine.ranking.ranking import Ranking
+from recollex_engine.recall.closure import Closure, Predecessor
 from recollex_engine.recall.memory_columns import (
     COLUMNS,
     ColumnReading,
     MemoryColumn,
     MemoryColumns,
 )
-from recollex_engine.recall.predecessor import Predecessor
-from recollex_engine.state.closure import Closure
 from recollex_engine.state.view import View
 from recollex_kernels.memories.gathering import END, NETWORK, RECORDED, SAID, START, TOKENS
 

@@ -15,11 +15,9 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.fields import LABELS
 from recollex_engine.domain.schema import NONE
 from recollex_engine.fork import cached_property
-from recollex_engine.ranking.explanation import Explanation, explanations
 from recollex_engine.ranking.passage_choice import joined, spans, tokens_of
-from recollex_engine.ranking.ranking import Ranking
-from recollex_engine.recall.predecessor import Replaced, replaced_by
-from recollex_engine.state.closure import Closed, closed_by
+from recollex_engine.ranking.ranking import Explanation, Ranking, explanations
+from recollex_engine.recall.closure import Closed, Replaced, closed_by, replaced_by
 from recollex_engine.state.view import View
 from recollex_engine.storage.dictionary import split_strings
 from recollex_kernels.memories import gathering

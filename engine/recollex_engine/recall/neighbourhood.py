@@ -22,11 +22,10 @@ from recollex_engine.domain.fact_schema import ARCHIVED, BETWEEN_EVENTS
 from recollex_engine.domain.fact_schema import RELATIONS as EDGES
 from recollex_engine.domain.intervals import OPEN_START, Span
 from recollex_engine.domain.literals import ENTITY, Mention
-from recollex_engine.facts.conflicts import conflicts_of
 from recollex_engine.facts.events import INCLUDES, PARTICIPANT, edges_from, edges_to, event_status
 from recollex_engine.facts.events import event_visible_at as freshness_of
 from recollex_engine.facts.fact_view import FactView, Ordinals
-from recollex_engine.facts.facts import read_fact
+from recollex_engine.facts.facts import conflicts_of, read_fact
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer
 

@@ -22,13 +22,7 @@ from recollex_engine.recall.neighbourhood import (
     Node,
     ReachedNode,
 )
-from recollex_engine.recall.subgraph_text import (
-    SHOWN,
-    event_line,
-    fact_line,
-    has_source,
-    memory_line,
-)
+from recollex_engine.recall.subgraph import SHOWN, event_line, fact_line, has_source, memory_line
 from recollex_engine.state.view import View
 
 

@@ -20,24 +20,21 @@ from recollex_engine.models.embedder import QueryEmbedder, makes_vectors
 from recollex_engine.ranking import arms
 from recollex_engine.ranking.arm_table import ARMS, VectorSearch
 from recollex_engine.ranking.arms import ArmList
-from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.confidence import NOTHING_FOUND
 from recollex_engine.ranking.diversity import Diversity, fold
-from recollex_engine.ranking.divided import lead_with_parts
 from recollex_engine.ranking.fusion import Evidence, Fused
 from recollex_engine.ranking.passage_choice import with_further_passages
 from recollex_engine.ranking.presets import Preset
 from recollex_engine.ranking.query_embedding import LatencyEstimate, embed_beside, embed_once
-from recollex_engine.ranking.ranking import Ranking
-from recollex_engine.ranking.reranking import Reranker, is_available, rerank
-from recollex_engine.ranking.token_budget import least_tokens, tokens_of, within_budget
-from recollex_engine.recall.arm_runner import divides, run_arm
+from recollex_engine.ranking.ranking import Ranking, least_tokens, tokens_of, within_budget
+from recollex_engine.ranking.reordering import lead_with_parts
+from recollex_engine.ranking.reranking import Candidates, Reranker, is_available, rerank
 from recollex_engine.recall.beside import Beside
 from recollex_engine.recall.kinds import asked_by, with_others
 from recollex_engine.recall.neighbourhood import EVENT, FACT
 from recollex_engine.recall.packing import nothing, pack
 from recollex_engine.recall.recall import Recall
-from recollex_engine.recall.word_search import WordSearch, search_words
+from recollex_engine.recall.word_search import WordSearch, divides, run_arm, search_words
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.text.double_questions import parts_of

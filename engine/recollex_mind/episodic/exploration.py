@@ -9,8 +9,13 @@ from recollex_engine.clock import OPEN_END
 from recollex_engine.domain.intervals import EVERY, OPEN_START, Box
 from recollex_engine.domain.literals import FactObject, Text
 from recollex_engine.errors import InputError
-from recollex_engine.facts.fact_counts import distinct_values
-from recollex_engine.facts.fact_selection import FactConditions, Page, count, select
+from recollex_engine.facts.fact_selection import (
+    FactConditions,
+    Page,
+    count,
+    distinct_values,
+    select,
+)
 from recollex_engine.facts.fact_view import Ordinals
 from recollex_engine.facts.facts import read_facts
 from recollex_engine.facts.surface_search import search_surfaces

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.reranking import Candidates
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 
 import recollex
 from recollex_engine.ranking.arms import ArmList
-from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.reranking import Candidates
 
 AT = datetime(2025, 11, 6, 23, 30, tzinfo=UTC)
 LONG = " ".join(f"Sentence {n} speaks of the harbour and its boats at length." for n in range(30))

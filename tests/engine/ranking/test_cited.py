@@ -19,8 +19,8 @@ from recollex_engine.facts import cited_by_facts as module
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_arms import SurfaceQuestion
 from recollex_engine.models.description import PAPER_THRESHOLDS
-from recollex_engine.ranking.cited import raise_cited
 from recollex_engine.ranking.fusion import Fused
+from recollex_engine.ranking.reordering import raise_cited
 from recollex_engine.state.postings import K1, B
 from recollex_engine.text.analyzer import Analyzer
 from tests.bindings.word_vectors import WordVectors

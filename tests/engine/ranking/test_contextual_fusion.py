@@ -18,7 +18,7 @@ TUNED = {
     "state/postings.py": ("K1", "B"),
     "ranking/small_stores.py": ("CHANCE", "STEEPNESS", "FEW", "SIMILARITY"),
     "ranking/spelling.py": ("UNKNOWN", "LEAST"),
-    "ranking/later_statements.py": ("INSIDE", "SLACK"),
+    "ranking/reordering.py": ("INSIDE", "SLACK"),
 }
 """The numbers behind the default's order that were chosen by a measure, beside its weights.
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex_engine.errors import InputError
-from recollex_engine.ranking.candidates import Candidates
 from recollex_engine.ranking.diversity import Diversity, normalised, particulars
+from recollex_engine.ranking.reranking import Candidates
 
 SAID = [  # (text, network, the axis that is its vector)
     ("Ann has a dog.", "world", 0),

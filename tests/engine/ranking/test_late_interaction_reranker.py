@@ -11,7 +11,7 @@ from recollex import presets
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models import token_encoder
 from recollex_engine.models.token_encoder import TokenEncoder, load_token_encoder
-from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.reranking import Candidates
 from tests.bindings.word_vectors import WordVectors
 
 TEXTS = ["Ann moved to Oslo in spring.", "It rains.", "Bob naps on the old sofa.", "It rains."]

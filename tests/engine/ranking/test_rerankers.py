@@ -3,9 +3,8 @@ import pytest
 
 from recollex_engine.errors import InputError, ModelError, RerankError
 from recollex_engine.models.cross_encoder import PairScores
-from recollex_engine.ranking import cross_encoder_reranker as module
-from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
-from recollex_engine.ranking.function_reranker import FunctionReranker
+from recollex_engine.ranking import rerankers as module
+from recollex_engine.ranking.rerankers import CrossEncoderReranker, FunctionReranker
 from recollex_engine.ranking.reranking import rerank
 
 

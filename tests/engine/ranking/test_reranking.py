@@ -11,9 +11,8 @@ import recollex
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError, RerankError
 from recollex_engine.ranking.arms import ArmList
-from recollex_engine.ranking.candidates import Candidates
-from recollex_engine.ranking.heuristic_rerankers import Heuristic, MemoraHeuristic
-from recollex_engine.ranking.reranking import Combination, rerank
+from recollex_engine.ranking.rerankers import Heuristic, MemoraHeuristic
+from recollex_engine.ranking.reranking import Candidates, Combination, rerank
 
 NOW = datetime(2025, 6, 1, tzinfo=UTC)
 AGES = [0, 0, 10, 365, 4000, -5]

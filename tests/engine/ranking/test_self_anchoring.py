@@ -6,7 +6,7 @@ import pytest
 import recollex
 from recollex_engine.clock import DAY
 from recollex_engine.errors import InputError
-from recollex_engine.ranking.self_anchoring import SelfAnchoring
+from recollex_engine.ranking.fusion import SelfAnchoring
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 DAYS = [0, 100, 101, 102, 200, 300, 103, 50]

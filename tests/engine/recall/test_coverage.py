@@ -5,7 +5,7 @@ from itertools import chain, combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.recall.coverage import CoverageChoice, CoverageItem, Parcel, choose
+from recollex_engine.recall.packing import CoverageChoice, CoverageItem, Parcel, choose
 
 NUMBERS = st.integers(0, 5)
 PARCELS = st.lists(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex_engine.ranking import spreading
-from recollex_engine.recall.near_memories import near_memories
+from recollex_engine.recall.lookups import near_memories
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 NAMES = ("Ann", "Bob", "Cleo")
@@ -68,7 +68,7 @@ def test_they_are_those_of_a_search_of_all_pairs(tmp_path_factory, told, limit, 
 
 
 def test_a_hub_costs_a_bounded_number_of_looks(tmp_path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("recollex_engine.recall.near_memories.HUB", 3)
+    monkeypatch.setattr("recollex_engine.recall.lookups.HUB", 3)
     assert spreading.HUB == 1024
     with recollex.open(tmp_path / "s", embedder=recollex.GivenVectors(8)) as store:
         a = store.agent("a")

@@ -8,7 +8,7 @@ import pytest
 
 import recollex
 from recollex_engine.errors import InputError
-from recollex_engine.recall.value_counts import FIELDS
+from recollex_engine.recall.lookups import FIELDS
 from tests.engine.faults.small_store import Model
 
 SPEAKERS, SOURCES = ("Ann", "Bob", "user", "assistant"), ("user", "web", "crm", None)

@@ -21,9 +21,8 @@ from recollex_engine.agents.health import health
 from recollex_engine.agents.logbook import entries_of, newest_entries
 from recollex_engine.clock import from_micros
 from recollex_engine.errors import InputError, UnknownIdError
-from recollex_engine.facts.conflicts import MANY_VALUED
-from recollex_engine.recall.lookups import history_ordinals, ordinal
-from recollex_engine.recall.near_memories import near_memories
+from recollex_engine.facts.facts import MANY_VALUED
+from recollex_engine.recall.lookups import history_ordinals, near_memories, ordinal
 
 VERSIONS = 20
 """Versions of a memory whose log entries are looked up, the newest; each reads a part of a file."""

@@ -22,8 +22,7 @@ from recollex.remote.http.schema import (
     whole,
 )
 from recollex_engine.domain.intervals import OPERATORS, RELATIONS
-from recollex_engine.facts.fact_counts import PARTS
-from recollex_engine.facts.fact_selection import ORDERS
+from recollex_engine.facts.fact_selection import ORDERS, PARTS
 
 _TIME = text(40, "A year, month, week, day, or a time with its zone.", example="2024-05")
 _SPAN = listed(moment(), "From the first time to the second.", 2, 2)

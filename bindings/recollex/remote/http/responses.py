@@ -8,9 +8,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 from recollex.remote.wire.received import looked_up
 from recollex_engine.domain.question import KINDS
 from recollex_engine.facts.facts import Fact, Value
+from recollex_engine.recall.closure import Closure, Predecessor
 from recollex_engine.recall.memory import FIELDS, Memory, Told
-from recollex_engine.recall.predecessor import Predecessor
-from recollex_engine.state.closure import Closure
 from recollex_mind.profile import NUMBERS
 
 JsonSchema = Mapping[str, Any]

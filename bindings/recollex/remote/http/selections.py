@@ -29,7 +29,7 @@ from recollex.remote.http.schema import (
     typed,
     whole,
 )
-from recollex_engine.recall.value_counts import FIELDS
+from recollex_engine.recall.lookups import FIELDS
 
 LIST = members(
     "List",

@@ -39,8 +39,8 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
         "Recall": "recollex_engine.recall.recall",
         "Memory": "recollex_engine.recall.memory",
         "Retention": "recollex_engine.domain.removal",
-        "Closure": "recollex_engine.state.closure",
-        "Predecessor": "recollex_engine.recall.predecessor",
+        "Closure": "recollex_engine.recall.closure",
+        "Predecessor": "recollex_engine.recall.closure",
         "Signs": "recollex_engine.ranking.confidence",
         "Trace": "recollex_engine.trace",
         "LogHead": "recollex_engine.agents.log_head",
@@ -50,8 +50,8 @@ ARGUMENTS: Mapping[str, str] = types.MappingProxyType(
 
 RESULTS: Mapping[str, str] = types.MappingProxyType(
     {
-        "Closure": "recollex_engine.state.closure",
-        "Predecessor": "recollex_engine.recall.predecessor",
+        "Closure": "recollex_engine.recall.closure",
+        "Predecessor": "recollex_engine.recall.closure",
         "Memory": "recollex_engine.recall.memory",
         "Recall": "recollex_engine.recall.recall",
         "Signs": "recollex_engine.ranking.confidence",
@@ -70,7 +70,7 @@ RESULTS: Mapping[str, str] = types.MappingProxyType(
         "Event": "recollex_engine.facts.events",
         "EventLink": "recollex_engine.facts.events",
         "Participant": "recollex_engine.facts.events",
-        "Episode": "recollex_engine.facts.episodes",
+        "Episode": "recollex_engine.facts.events",
         "Difference": "recollex_engine.agents.difference",
         "LogEntry": "recollex_engine.agents.logbook",
         "LogHead": "recollex_engine.agents.log_head",

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 import recollex
-from recollex_engine.ranking.candidates import Candidates
+from recollex_engine.ranking.reranking import Candidates
 from recollex_engine.state.word_pieces import find_pieces
 from tests.engine.models.conftest import SIZE
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 import recollex
-from recollex_engine.ranking import cross_encoder_reranker
-from recollex_engine.ranking.cross_encoder_reranker import CrossEncoderReranker
+from recollex_engine.ranking import rerankers
+from recollex_engine.ranking.rerankers import CrossEncoderReranker
 from recollex_engine.writing.reembedding import reembed
 from tests.engine.state.word_pieces.filled_store import (
     QUERY,
@@ -27,9 +27,9 @@ def scores(view, judge, monkeypatch, dated, stored):
     judge._pairs._remembered.clear()
     asked = []
     with monkeypatch.context() as patch:
-        patch.setattr(cross_encoder_reranker, "load_cross_encoder", lambda *_: judge)
+        patch.setattr(rerankers, "load_cross_encoder", lambda *_: judge)
         if not stored:
-            patch.setattr(cross_encoder_reranker, "find_pieces", lambda *_: None)
+            patch.setattr(rerankers, "find_pieces", lambda *_: None)
         tokens = judge._pairs._tokens
         patch.setattr(judge._pairs, "_tokens", lambda texts: asked.extend(texts) or tokens(texts))
         found = CrossEncoderReranker("judge", dated=dated).scores(everything(view))
@@ -61,7 +61,7 @@ def test_one_of_another_vocabulary_tokenises(tmp_path, other, judge, monkeypatch
 
 
 def test_recalls_are_the_same_with_them_and_without(folder, encoder, judge, monkeypatch):
-    monkeypatch.setattr(cross_encoder_reranker, "load_cross_encoder", lambda *_: judge)
+    monkeypatch.setattr(rerankers, "load_cross_encoder", lambda *_: judge)
     preset = replace(recollex.presets.tempr, reranker=CrossEncoderReranker("judge"))
 
     def recalled(agent):
@@ -75,7 +75,7 @@ def test_recalls_are_the_same_with_them_and_without(folder, encoder, judge, monk
         then = list(agent.log())[3].recorded_at
         expected = [recalled(agent), recalled(agent.at(then))]
         assert len(expected[0]) > 3 < len(expected[1])
-        monkeypatch.setattr(cross_encoder_reranker, "find_pieces", lambda *_: None)
+        monkeypatch.setattr(rerankers, "find_pieces", lambda *_: None)
         assert [recalled(agent), recalled(agent.at(then))] == expected
 
 
