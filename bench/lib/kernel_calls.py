@@ -22,8 +22,8 @@ import recollex
 from bench.lib import made_up
 from bench.lib.chat import WordVectors
 from recollex import presets
-from recollex_engine.writing import graph_building as graphs
-from recollex_engine.writing import semantic_links as links
+from recollex_engine.writing import checkpoint as graphs
+from recollex_engine.writing import draft as links
 from recollex_kernels.graph.spread import Stamps
 
 ROWS = 20_000

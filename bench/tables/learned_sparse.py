@@ -38,7 +38,7 @@ from bench.tables.lib.evaluation import NO_LIMIT, asked, open_store
 from bench.tables.lib.metrics import ndcg_at, paired, recall_at
 from bench.tables.lib.report import Cell, Section, Table, arguments, keep
 from bench.tables.lib.trials import by_set, claim_of, spread
-from recollex_engine.text.passages import split
+from recollex_engine.writing.preparation import split
 
 SETS = {
     **{"locomo": 4, "realmem": 2, "lifebench": 1, "timeqa": 1, "musique": 1, "2wiki": 1},

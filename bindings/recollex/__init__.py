@@ -43,9 +43,9 @@ if TYPE_CHECKING:  # the one list of public names; each is imported when it is f
     from recollex.files.memory_files import export_memories as export_memories
     from recollex.files.memory_files import import_memories as import_memories
     from recollex.remote.client.store import connect as connect
-    from recollex_engine.agents.difference import Difference as Difference
     from recollex_engine.agents.doctor import Diagnosis as Diagnosis
     from recollex_engine.agents.log_head import LogHead as LogHead
+    from recollex_engine.agents.logbook import Difference as Difference
     from recollex_engine.agents.logbook import LogEntry as LogEntry
     from recollex_engine.agents.stats import Stats as Stats
     from recollex_engine.agents.summary import AgentSummary as AgentSummary

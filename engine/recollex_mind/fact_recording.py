@@ -15,7 +15,7 @@ from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import LEVELS, ROLES
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
-from recollex_engine.writing.drawn_facts import EXTRACTION
+from recollex_engine.writing.taking_away import EXTRACTION
 from recollex_mind.drawing import ExtractedFact, ExtractedFacts
 from recollex_mind.fact_comparison import Related, outranks
 from recollex_mind.opinions import forming_operations, read_opinion

@@ -37,7 +37,7 @@ from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import FULL, Stamp, least, trust_number
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.recall.memory import Memory
-from recollex_engine.writing.engine_notes import SUPERSEDED
+from recollex_engine.writing.taking_away import SUPERSEDED
 from recollex_mind.profile import Profile
 
 LEAST = 0.01

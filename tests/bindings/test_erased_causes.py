@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import recollex
-from recollex_engine.writing.engine_notes import names_one_of
+from recollex_engine.writing.taking_away import names_one_of
 from tests.bindings.extraction_script import extracting, fact, related
 from tests.bindings.test_episodic_extraction import answer, triple
 from tests.bindings.test_fact_comparison import OSLO, read_two, texts, told

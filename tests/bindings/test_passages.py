@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import recollex
 from recollex_engine.ranking import passage_choice
 from recollex_engine.ranking.passage_choice import GAP, GAP_TOKENS
-from recollex_engine.text.passages import split
 from recollex_engine.text.token_counter import open_counter
+from recollex_engine.writing.preparation import split
 from tests.bindings.line_tokens import line_tokens
 from tests.bindings.word_vectors import WordVectors
 

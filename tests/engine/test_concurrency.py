@@ -14,7 +14,7 @@ from recollex_engine.log import writer as log
 from recollex_engine.models.embedder import GivenVectors
 from recollex_engine.storage.pooled_file import begin_flush
 from recollex_engine.writing import checkpoint
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 from tests.engine.faults.small_store import SlowFlush, begin_nothing
 
 DIMENSION = 16

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.agents import deleting
+from recollex_engine.agents import folder_names
 from recollex_engine.errors import (
     ClosedError,
     InputError,
@@ -223,7 +223,7 @@ def test_files_that_stay_are_named_and_removed_by_the_next_opening(path, monkeyp
     with opened(path) as store:
         with monkeypatch.context() as patch:
             patch.setattr(
-                deleting, "remove_tree", lambda _: (_ for _ in ()).throw(OSError(13, "refused"))
+                folder_names, "remove_tree", lambda _: (_ for _ in ()).throw(OSError(13, "refused"))
             )
             with pytest.warns(RuntimeWarning, match="could not be removed .*refused.*next opening"):
                 store.delete_agent("a")

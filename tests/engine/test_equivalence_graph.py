@@ -11,7 +11,7 @@ from recollex_engine.models.embedder import GivenVectors
 from recollex_engine.ranking import arms
 from recollex_engine.state.hnsw import Hnsw
 from recollex_engine.writing import checkpoint
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 
 DIMENSION = 32
 CLUSTERS = 80

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.agents.fact_verification import problems_of
+from recollex_engine.agents.verification import problems_of
 from recollex_engine.log.reader import LogOperation
 from recollex_engine.state.applying import apply
 from recollex_engine.state.column_set import NONE

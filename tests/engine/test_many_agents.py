@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.agents import open_agents
+from recollex_engine.agents import agent_files
 from recollex_engine.errors import InputError, LockedError, StoreFullError
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.models.embedder import GivenVectors
@@ -92,9 +92,9 @@ def test_2000_agents_are_written_under_a_limit_of_256_files(tmp_path):
 
 def test_the_default_follows_the_limit_of_the_process(monkeypatch):
     found = []
-    for limit in (8, 256, 1024, 1 << 20, open_agents.resource.RLIM_INFINITY):
-        monkeypatch.setattr(open_agents.resource, "getrlimit", lambda _, n=limit: (n, n))
-        found.append(open_agents.default_most())
+    for limit in (8, 256, 1024, 1 << 20, agent_files.resource.RLIM_INFINITY):
+        monkeypatch.setattr(agent_files.resource, "getrlimit", lambda _, n=limit: (n, n))
+        found.append(agent_files.default_most())
     assert found == [4, 64, 256, 256, 256]
 
 

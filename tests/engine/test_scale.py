@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import recollex
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 
 ROWS = 1_000_000
 D = 64

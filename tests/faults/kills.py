@@ -30,7 +30,7 @@ import pytest
 import recollex
 from recollex_engine.errors import ClosedError
 from recollex_engine.writing import checkpoint
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 from tests.faults.progress import Progress
 
 D = 32

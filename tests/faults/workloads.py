@@ -22,7 +22,7 @@ from recollex_engine.log import writer as log_writer
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.state import read_replica
 from recollex_engine.writing import checkpoint, maintenance
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 from tests.engine.faults.small_store import D, Model, fill, text, vectors
 from tests.faults.digests import NOTHING, Digest, digest
 from tests.faults.recorder import Event, Promise, Recording, Tree, recording

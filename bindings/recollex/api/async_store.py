@@ -28,7 +28,7 @@ from recollex.api.proxies import AsyncProxy, Method
 from recollex_engine import fork
 from recollex_engine.agents.summary import AgentSummary
 from recollex_engine.backup.backup import BackupRun
-from recollex_engine.backup.opening import BackupPlace
+from recollex_engine.backup.target import BackupPlace
 from recollex_engine.clock import Moment
 from recollex_engine.errors import ClosedError, InputError
 from recollex_engine.recall.joint_recall import JointRecall

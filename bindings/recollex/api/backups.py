@@ -10,8 +10,8 @@ from recollex.api.keys import Key, key_bytes
 from recollex.api.progress import progress_bar
 from recollex_engine.backup import restoring, verification
 from recollex_engine.backup.manifest import last_manifest, numbers, read_manifest
-from recollex_engine.backup.opening import BackupPlace, open_target
 from recollex_engine.backup.restoring import Restoration
+from recollex_engine.backup.target import BackupPlace, open_target
 from recollex_engine.backup.verification import BackupVerification
 from recollex_engine.clock import from_micros
 from recollex_engine.storage.lock import absolute

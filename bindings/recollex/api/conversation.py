@@ -20,7 +20,7 @@ from recollex.api.chat_messages import (
     without_context,
 )
 from recollex.api.talk_alignment import Heard, align, message_id, read_id
-from recollex_engine.agents.gone_ids import GONE, GoneIds
+from recollex_engine.agents.logbook import GONE, GoneIds
 from recollex_engine.domain.checks import MAX_NAME, check_count, check_text, mended
 from recollex_engine.domain.question import MAX_QUERY, UNBOUNDED
 from recollex_engine.domain.trust import role_number

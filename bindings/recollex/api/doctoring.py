@@ -11,9 +11,8 @@ from recollex.api.store import read_embedder
 from recollex_engine.agents.doctor import Diagnosis, examine_agent, examine_store
 from recollex_engine.agents.folder_names import agent_folder, agents_in
 from recollex_engine.backup.manifest import last_manifest
-from recollex_engine.backup.mending import mend_vectors
-from recollex_engine.backup.opening import BackupPlace, open_target
-from recollex_engine.backup.target import Target
+from recollex_engine.backup.restoring import mend_vectors
+from recollex_engine.backup.target import BackupPlace, Target, open_target
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import (
     CorruptError,

@@ -6,9 +6,9 @@ from recollex.api.keys import Key, key_bytes
 from recollex.api.store import open
 from recollex_engine.agents import erased_copies
 from recollex_engine.agents.folder_names import agent_folder
-from recollex_engine.backup.erasing import erase_in_backup
+from recollex_engine.backup.backup import erase_in_backup
 from recollex_engine.backup.manifest import is_backup
-from recollex_engine.backup.opening import BackupPlace, open_target
+from recollex_engine.backup.target import BackupPlace, open_target
 from recollex_engine.clock import system_clock
 from recollex_engine.domain.checks import MAX_NAME, check_text
 from recollex_engine.domain.removal import Erasure

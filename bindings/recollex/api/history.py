@@ -7,10 +7,9 @@ from typing import Self
 
 from recollex.api.arguments import checked_id, one_or_more, optional_micros
 from recollex.api.progress import progress_bar
-from recollex_engine.agents import difference, logbook, snapshot
+from recollex_engine.agents import logbook, snapshot
 from recollex_engine.agents.cut import AgentOrCut, Cut
-from recollex_engine.agents.difference import Difference
-from recollex_engine.agents.logbook import LogEntry
+from recollex_engine.agents.logbook import Difference, LogEntry
 from recollex_engine.clock import Moment, to_micros
 from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory
@@ -100,7 +99,7 @@ class History:
             )
         before = Cut.at(self.engine, first).view()
         after = (self.engine if end is None else Cut.at(self.engine, end)).view()
-        return difference.difference(before, after)
+        return logbook.difference(before, after)
 
     def snapshot(self, as_recorded: Moment, path: str | os.PathLike[str]) -> None:
         """Make a store in the folder ``path`` that holds this agent as of a recorded time.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from recollex.api.progress import progress_bar
-from recollex_engine.agents import recrypting
+from recollex_engine.agents import snapshot
 from recollex_engine.agents.folder_names import agent_folder, agents_in
 from recollex_engine.errors import InputError
 from recollex_engine.storage import encryption
@@ -222,7 +222,7 @@ def copy(
     for name in names:
         folder = _existing(source, name)
         with progress_bar(None, f"copying {name}", "operations") as progress:
-            recrypting.recrypt(folder, name, absolute(target), before, after, progress)
+            snapshot.recrypt(folder, name, absolute(target), before, after, progress)
     return names
 
 

@@ -20,7 +20,7 @@ from recollex_engine.agents import store as engine
 from recollex_engine.agents.summary import AgentSummary
 from recollex_engine.backup import backup
 from recollex_engine.backup.backup import BackupRun
-from recollex_engine.backup.opening import BackupPlace, open_target
+from recollex_engine.backup.target import BackupPlace, open_target
 from recollex_engine.clock import system_clock, to_micros
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.errors import InputError

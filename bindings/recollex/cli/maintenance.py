@@ -112,7 +112,7 @@ def _verify_options(parser: Parser) -> None:
 def verify(arguments: Arguments) -> int:
     """Check the log's chain, the columns and the index of an agent; 1 if they disagree."""
     from recollex_engine.backup.manifest import is_backup
-    from recollex_engine.backup.opening import open_target
+    from recollex_engine.backup.target import open_target
 
     if is_backup(open_target(arguments.store)):
         if arguments.head is not None:

@@ -13,7 +13,7 @@ import recollex
 from recollex.api.store import read_embedder
 from recollex.cli.parser import Arguments
 from recollex_engine.agents.folder_names import agents_in
-from recollex_engine.agents.recorded_settings import recorded_settings
+from recollex_engine.agents.summary import recorded_settings
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import InputError, RecollexError, embedder_name
 from recollex_engine.models.backends import with_precision

@@ -8,7 +8,7 @@ from typing import Any
 
 from recollex.api.agent import Agent
 from recollex.files.jsonl import Line
-from recollex_engine.agents.gone_ids import GONE, GoneIds
+from recollex_engine.agents.logbook import GONE, GoneIds
 from recollex_engine.agents.stats import Stats
 from recollex_engine.clock import DRIFT, system_clock, to_micros
 from recollex_engine.domain.statement import MAX_BATCH

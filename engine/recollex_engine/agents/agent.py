@@ -7,37 +7,136 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from recollex_engine.agents.deleting import remove_left_over
-from recollex_engine.agents.erasing import erasing_of, select
-from recollex_engine.agents.heard_talks import forgotten_with, none_written
-from recollex_engine.agents.opened_agent import OpenedAgent
+from recollex_engine.agents.folder_names import remove_left_over
+from recollex_engine.agents.readable_agent import OpenedAgent, forgotten_with, none_written
 from recollex_engine.clock import check_recorded_at, from_micros
 from recollex_engine.domain.checks import check_embeddings, refuse_reserved
 from recollex_engine.domain.filter import Filter
+from recollex_engine.domain.ids import ERASED_IDS, erased_ids, new_key
 from recollex_engine.domain.operations import Operation
 from recollex_engine.domain.removal import RETENTION, Erasure, Expiry, Retention, Selection
+from recollex_engine.domain.schema import ERASE, NONE
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import MAX_BATCH, Statement
 from recollex_engine.domain.trust import RETAIN, Act, note
 from recollex_engine.errors import InputError, OperationError, UnknownIdError
+from recollex_engine.log.reader import LogOperation, last_of_kind
 from recollex_engine.models.embedder import Embedder, EmbeddingProgress
+from recollex_engine.ranking.filters import passing
 from recollex_engine.recall import lookups
 from recollex_engine.state.access_journal import entries
 from recollex_engine.state.replica import LOG
 from recollex_engine.state.view import View
 from recollex_engine.text.analyzer import ANALYZER_VERSION
-from recollex_engine.writing.correction import find_amendment, find_correction
-from recollex_engine.writing.erasing_writer import erase_with
-from recollex_engine.writing.erasure import read_plan
+from recollex_engine.writing.contexts import WriteContext
+from recollex_engine.writing.draft import Lexicon
+from recollex_engine.writing.erasure import Intent, begun, finish, read_plan, remove_intent
 from recollex_engine.writing.erasure_plan import Counts, Erasing
-from recollex_engine.writing.plan import find_plan
-from recollex_engine.writing.recording import add_surfaces, record_operations, record_statements
+from recollex_engine.writing.recording import (
+    add_surfaces,
+    find_amendment,
+    find_correction,
+    find_plan,
+    record_operations,
+    record_statements,
+)
 from recollex_engine.writing.reembedding import alone_in
 from recollex_engine.writing.retention import confirmed, to_erase
-from recollex_engine.writing.taking_away import FORGET, ChooseMemories, of_filter, of_ids
-from recollex_engine.writing.write_context import WriteContext
+from recollex_engine.writing.taking_away import (
+    FORGET,
+    ChooseMemories,
+    of_filter,
+    of_ids,
+    resting_on,
+)
 from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
+
+
+# Which memories are erased? Those that a selection finds in a view.
+def select(view: View, selection: Selection, agent: str) -> Erasing:
+    """Return the memories that a selection finds, open and closed, with all versions of their ids.
+
+    Raises `UnknownIdError` for an id that the agent does not have. Cost: O(memories).
+    """
+    if selection.everything:
+        return Erasing(everything=True)
+    ids = view.of_memories("id")
+    erased = view.of_memories("closed_by") == view.of_memories("op")
+    mask = np.ones(view.memories, np.uint8)
+    mask[erased] = 0
+    if selection.ids:
+        keys = [_key(view, id, agent) for id in selection.ids]
+        mask[~np.isin(ids, np.array(keys, ids.dtype))] = 0
+    mask = passing(view, selection.filter, mask)
+    found = np.isin(ids, np.unique(ids[mask == 1]))
+    return erasing_of(view, np.flatnonzero(found))
+
+
+def erasing_of(view: View, memories: npt.NDArray[np.int64]) -> Erasing:
+    """Return what to erase for some memories, by their ordinals: int64[n].
+
+    Facts and opinions that rest on one of them go with it: they may say what it said.
+    """
+    memories = np.union1d(memories, resting_on(view, memories))
+    documents = np.unique(view.of_memories("document")[memories])
+    names = (view.columns.label(each) for each in documents.tolist() if each != NONE)
+    return Erasing(frozenset(memories.tolist()), frozenset(name for name in names if name))
+
+
+def _key(view: View, id: str, agent: str) -> int:
+    key = view.columns.dictionary["ids"].get(id)
+    if key is None or not bool(np.any(view.of_memories("id") == key)):
+        raise UnknownIdError(id, agent)
+    return key
+
+
+# How does an open writer erase? It has the files rewritten, and opens them again.
+def erase_with(
+    writer: Writer, erasing: Erasing, note: dict[str, str]
+) -> tuple[Counts, LogOperation | None]:
+    """Erase memories from every file; return the counts, and the operation that says so.
+
+    The caller has held ``writer.lock`` since it chose what to erase. No checkpoint runs and no
+    graph is built meanwhile. See `erasure`. If it fails midway, the writer refuses every later
+    write, and the next opening completes the erasure. None for an erasure of nothing.
+    """
+    folder = writer.log.folder.parent
+    writer.log.sync()
+    plan = read_plan(writer.log.folder, erasing)[0]
+    counts = plan.counts
+    if not any(asdict(counts).values()) and not erasing.everything:
+        return counts, None
+    at = max(writer.clock(), writer.log.position.recorded_at + 1, writer.shown + 1)
+    payload = note | asdict(counts)
+    if erasing.everything:
+        payload["everything"] = True
+    if plan.ids:
+        last = last_of_kind(writer.log.folder, ERASE)
+        said = {} if last is None or last.payload is None else last.payload
+        key = said.get(ERASED_IDS, {}).get("key") or new_key()  # one key: one digest an id to ask
+        payload[ERASED_IDS] = erased_ids(key, plan.ids)
+    intent = Intent(writer.log.position.op + 1, at, erasing, payload)
+    intent.write(folder)
+    try:
+        finish(folder, intent, writer.log)
+        # Before the intent is removed: a backup without it reads as far as COMMIT, and would have
+        # the stubs, but not the operation that says so.
+        writer.commit_word.op = intent.op
+        remove_intent(folder)
+        generation = max(writer.replica.generation, writer.commit_word.generation)
+        replica = writer.started_again()
+        replica.generation = max(replica.generation, generation)
+        writer.replica, writer.lexicon = replica, Lexicon()
+    except OSError as error:
+        writer.log.poison(error)
+        raise begun(error, folder) from error
+    except BaseException as error:
+        writer.log.poison(error)
+        raise
+    return counts, LogOperation(intent.op, at, ERASE, payload)
+
 
 Written = TypeVar("Written")
 

@@ -14,8 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from recollex_engine.agents.agent import Agent
-from recollex_engine.agents.deleting import left_over, remove_tree
-from recollex_engine.agents.folder_names import agent_folder, agents_in
+from recollex_engine.agents.folder_names import agent_folder, agents_in, left_over, remove_tree
 from recollex_engine.agents.snapshot import copy_log, replay
 from recollex_engine.agents.store import Store, create_store, write_store_file
 from recollex_engine.agents.verification import verify

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from recollex_engine.agents.agent import Agent
-from recollex_engine.agents.erasing import erasing_of
+from recollex_engine.agents.agent import Agent, erasing_of
 from recollex_engine.domain.removal import Erasure
 from recollex_engine.domain.schema import ERASE, HOLE, RETAINING
 from recollex_engine.errors import InputError

@@ -14,9 +14,14 @@ import orjson
 
 from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
-from recollex_engine.agents.deleting import delete_folder, remove_left_over
-from recollex_engine.agents.folder_names import AGENTS, agent_folder, agents_in
-from recollex_engine.agents.open_agents import OpenAgents, default_most
+from recollex_engine.agents.agent_files import OpenAgents, default_most
+from recollex_engine.agents.folder_names import (
+    AGENTS,
+    agent_folder,
+    agents_in,
+    delete_folder,
+    remove_left_over,
+)
 from recollex_engine.agents.summary import AgentSummary, summarize
 from recollex_engine.clock import Clock, system_clock
 from recollex_engine.dates.locales import DAY_FIRST, check_locale
@@ -47,7 +52,7 @@ from recollex_engine.storage.formats import (
 from recollex_engine.storage.lock import HeldFolder, absolute
 from recollex_engine.text.analyzer import check_language
 from recollex_engine.text.type_rule import Naming
-from recollex_engine.writing.store_context import StoreContext
+from recollex_engine.writing.contexts import StoreContext
 
 FORMAT = 1
 MAX_OPEN = 1_000_000

@@ -1,4 +1,10 @@
-"""Do the files on disk match the log? All derived data, compared with a replay of the log."""
+"""Do the files on disk match the log? All derived data, compared with a replay of the log.
+
+Do the versions of facts and events keep MemoTrace's invariants ("L1 layer", Invariants)?
+After any operation at most one version of an id is open. The recorded starts of an id's versions
+never decrease. So a snapshot that takes the greatest recorded start of each id takes its open
+version.
+"""
 
 import contextlib
 import time
@@ -7,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recollex_engine.agents.fact_verification import problems_of
 from recollex_engine.agents.log_head import HeadCheck
 from recollex_engine.agents.readable_agent import ReadableAgent
 from recollex_engine.agents.snapshot import busy
@@ -17,6 +22,7 @@ from recollex_engine.log.format import START, Head, HeadFile
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.log.rewriting import problem_of_stubs, read_stubs, said_of_stubs
 from recollex_engine.state.applying import apply
+from recollex_engine.state.column_set import NONE
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.file_sizes import FileSizes
 from recollex_engine.state.integrity import parts_of_indexes
@@ -25,6 +31,48 @@ from recollex_engine.state.read_replica import is_erasing
 from recollex_engine.state.replica import LOG, UNREADABLE, Replica
 from recollex_engine.state.vector_batches import VectorBatches
 from recollex_engine.storage.lock import is_locked
+
+
+def problems_of(columns: Columns) -> list[str]:
+    """Return the violations, one line each; an empty list if there are none.
+
+    Cost: 30 ms for a million versions.
+    """
+    found = []
+    for kind in ("fact", "event"):
+        ids, previous, op, closed = (
+            columns.array(f"{kind}_{name}") for name in ("id", "previous", "op", "closed_by")
+        )
+        span = "fact" if kind == "fact" else "span"
+        start = columns.array(f"{span}_start")
+        end = columns.array(f"{span}_end")
+        count = len(ids)
+        if not count:
+            continue
+        strings = columns.dictionary[f"{kind}_ids"]
+        older = previous.astype(np.int64)
+        has = older != NONE
+        places = np.flatnonzero(has)
+        wrong = {
+            "ends before it starts": np.flatnonzero(end <= start),
+            "is closed before it is recorded": np.flatnonzero((closed > 0) & (closed < op)),
+            "follows a version recorded later": places[op[older[places]] > op[places]],
+            "follows a version of another id": places[ids[older[places]] != ids[places]],
+            "is open beside the one before it": places[
+                (closed[older[places]] == 0) | (closed[older[places]] > op[places])
+            ],
+        }
+        firsts = np.flatnonzero(~has)
+        begun = firsts[np.unique(ids[firsts], return_index=True)[1]]
+        wrong["begins an id that has a version"] = np.setdiff1d(firsts, begun)
+        for what, versions in wrong.items():
+            for version in versions[:3].tolist():
+                id = strings.string(int(ids[version]))
+                found.append(f"{kind} {id!r}: version {version} {what}")
+        if np.any(np.diff(op.astype(np.int64)) < 0):
+            found.append(f"the versions of {kind}s are not in recorded order")
+    return found
+
 
 _ATTEMPTS = 20
 _RETRY_SECONDS = 0.05

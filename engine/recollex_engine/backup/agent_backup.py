@@ -13,8 +13,7 @@ from pathlib import Path
 import orjson
 
 from recollex_engine.agents.snapshot import busy, check_vectors
-from recollex_engine.backup.manifest import AgentRecord
-from recollex_engine.backup.objects import Piece
+from recollex_engine.backup.manifest import AgentRecord, Piece
 from recollex_engine.domain.schema import ERASE
 from recollex_engine.domain.settings import REEMBED, Settings, settings_of
 from recollex_engine.errors import CorruptError

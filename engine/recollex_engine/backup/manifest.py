@@ -4,7 +4,7 @@
 
     RECOLLEX_BACKUP             {"recollex_backup":1}: the folder, or prefix, is a backup
     backups/00000001.json       manifests, one for each run, numbered 1, 2, 3, ...
-    objects/                    records and pieces (see `backup.objects`)
+    objects/                    records and pieces (see `backup.manifest`)
 
     manifest = {"format":1,"number":N,"taken_at":AT,"note":{...},"agents":{NAME:{...}},
                 "sha256":CHECKSUM}
@@ -15,17 +15,27 @@
 
 A run writes its manifest last, under a number that is free. So no backup is incomplete: until then
 the former manifest is the newest one, and every object that it needs is still there.
+
+The objects of a backup: pieces of files, each named by the SHA-256 of its content.
+
+::
+
+    objects/AB/ABCDEF...       the bytes
+    objects/AB/ABCDEF....gz    the bytes, compressed by gzip; the name is that of the plain bytes
+
+So equal pieces are stored once, and a stored piece need not be sent again. Each can be checked by
+itself: `sha256sum`, after `gunzip -c` if it is compressed.
 """
 
 import hashlib
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from recollex_engine.backup.objects import Piece
 from recollex_engine.backup.target import Target
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import CorruptError, FormatError, InputError
@@ -33,9 +43,59 @@ from recollex_engine.log.format import Position
 from recollex_engine.storage.disk import UNFINISHED
 from recollex_engine.storage.formats import unknown_format
 
+OBJECTS = "objects/"
+_GZIP = 31  # zlib's wbits for a gzip header without a time, and a checksum at the end
+_LEVEL = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """An object: the SHA-256 of its content, the content's size in bytes, and its form."""
+
+    sha256: str
+    size: int
+    compressed: bool
+
+    @property
+    def key(self) -> str:
+        """Its key in a target."""
+        return f"{OBJECTS}{self.sha256[:2]}/{self.sha256}{'.gz' if self.compressed else ''}"
+
+
+def piece_of(content: bytes, *, compressed: bool) -> Piece:
+    """Return the piece that holds ``content``. Cost: 0.7 ms a megabyte."""
+    return Piece(hashlib.sha256(content).hexdigest(), len(content), compressed)
+
+
+def encoded(piece: Piece, content: bytes) -> bytes:
+    """Return the bytes to store for a piece."""
+    if not piece.compressed:
+        return content
+    packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
+    return packer.compress(content) + packer.flush()
+
+
+def read_piece(target: Target, piece: Piece) -> bytes:
+    """Return the content of a piece, checked. Raises `CorruptError` if it is lost or damaged."""
+    where = f"{target.place}/{piece.key}"
+    stored = target.get(piece.key)
+    if stored is None:
+        raise CorruptError(where, "an object of the backup", "none")
+    content = stored
+    if piece.compressed:
+        unpacker = zlib.decompressobj(wbits=_GZIP)
+        try:  # no more than it may hold, whatever the bytes say
+            content = unpacker.decompress(stored, piece.size + 1)
+        except zlib.error as error:
+            raise CorruptError(where, "compressed bytes", f"damage ({error})") from error
+    if (found := hashlib.sha256(content).hexdigest()) != piece.sha256:
+        raise CorruptError(where, f"content of SHA-256 {piece.sha256}", found)
+    return content
+
+
 FORMAT = 1
 MARKER = "RECOLLEX_BACKUP"
-FOLDER = "backups/"
+MANIFESTS = "backups/"
 MOST_BYTES = 1 << 28
 """Bytes of a piece, at most."""
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -142,12 +202,14 @@ class BackupManifest:
 
 def manifest_key(number: int) -> str:
     """Return the key of the manifest with this number."""
-    return f"{FOLDER}{number:08}.json"
+    return f"{MANIFESTS}{number:08}.json"
 
 
 def numbers(target: Target) -> list[int]:
     """Return the numbers of the backups in a target, ascending."""
-    names = (each.key.removeprefix(FOLDER).removesuffix(".json") for each in target.keys(FOLDER))
+    names = (
+        each.key.removeprefix(MANIFESTS).removesuffix(".json") for each in target.keys(MANIFESTS)
+    )
     return sorted(int(name) for name in names if name.isascii() and name.isdigit())
 
 
@@ -247,3 +309,13 @@ def _newer(where: str, found: object) -> FormatError:
 
 def _checksum(value: dict[str, Any]) -> str:
     return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def read_record(target: Target, entry: AgentEntry) -> AgentRecord:
+    """Return the record of an agent. Raises `CorruptError` if it is lost or damaged."""
+    data = read_piece(target, entry.record)
+    try:
+        return AgentRecord.from_json(data)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        where = f"{target.place}/{entry.record.key}"
+        raise CorruptError(where, "the record of an agent", repr(error)) from error

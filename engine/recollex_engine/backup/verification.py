@@ -7,9 +7,13 @@ from datetime import datetime
 
 import orjson
 
-from recollex_engine.backup.manifest import AgentRecord, BackupManifest
-from recollex_engine.backup.objects import Piece, read_piece
-from recollex_engine.backup.records import read_record
+from recollex_engine.backup.manifest import (
+    AgentRecord,
+    BackupManifest,
+    Piece,
+    read_piece,
+    read_record,
+)
 from recollex_engine.backup.restoring import RestoreProgress
 from recollex_engine.backup.target import Target
 from recollex_engine.clock import from_micros

@@ -73,7 +73,7 @@ class Correct:
     """Close an open memory and record its replacement, under the same id.
 
     text: None if it stays. ``changes`` holds the other fields of `Statement` that differ; see
-    `writing.correction`.
+    `writing.recording`.
     """
 
     id: str

@@ -3,6 +3,11 @@
 Ids, names and words are looked up in the columns. Results that depend on chance or on the version
 of the code (entities, semantic links) are put into the payloads, so that a replay repeats them. No
 state changes before the draft is in the log.
+
+Which earlier memories is a new one similar to? Semantic links, found once, kept in the log.
+A new passage is compared with every earlier passage that no graph covers. While these are few, the
+comparison is exact; else the one-bit codes select the passages to compare. The passages that a
+graph proposes are compared too. A replay repeats the links that the log holds.
 """
 
 import os
@@ -26,19 +31,177 @@ from recollex_engine.domain.schema import (
     OPINION,
     RETAINING,
     STOP_WORD,
+    words,
 )
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import LEVELS, RETAIN, Act, own_trust, role_of_speaker
 from recollex_engine.errors import InputError
+from recollex_engine.fork import ThreadPool
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.replica import Replica
+from recollex_engine.state.row_codes import PassageColumns
 from recollex_engine.state.word_pieces import VOCABULARY
 from recollex_engine.text.entity_types import ENTITY_TYPES, OTHER, PERSON, EntityType
-from recollex_engine.text.names import FULL_COMPANY, fold_name
+from recollex_engine.text.names import FULL_COMPANY, EntityTable, fold_name
 from recollex_engine.text.type_rule import find_type
-from recollex_engine.writing.lexicon import Lexicon
 from recollex_engine.writing.preparation import Prepared
-from recollex_engine.writing.semantic_links import semantic_links
+from recollex_kernels.vectors.codes import cosines, eight_bits
+from recollex_kernels.vectors.semantic_links import likely_links
+from recollex_kernels.vectors.semantic_links import links as links_of_rows
+
+# A writer's cache of words and names, in front of the dictionaries.
+NUMBERS = 100_000
+"""Maximum number of cached words."""
+
+
+class Lexicon:
+    """The numbers of recent words, and the table of names.
+
+    Threads: only the thread that holds the writer's lock may use it.
+    """
+
+    def __init__(self) -> None:
+        self.numbers: dict[str | None, int] = {None: STOP_WORD}
+        self._names: EntityTable | None = None
+
+    def remember(self, word: str, number: int) -> None:
+        """Cache the number of a recorded word."""
+        if len(self.numbers) >= NUMBERS:
+            self.numbers = {None: STOP_WORD}
+        self.numbers[word] = number
+
+    def names(self, columns: Columns) -> EntityTable:
+        """Return the table of names, built from ``columns`` on first use."""
+        if self._names is None:
+            settings = columns.settings
+            self._names = EntityTable(settings.entity_rule if settings else "alike")
+            name_of = columns.dictionary["names"].string
+            for number, entity in enumerate(columns.array("name_entity").tolist()):
+                self._names.add(name_of(number), entity)
+            for number, entity, _ in columns.parted_names:
+                self._names.part(name_of(number), entity)
+        return self._names
+
+    def forget_names(self) -> None:
+        """Drop the table: it may hold names of a transaction that failed."""
+        self._names = None
+
+
+LIMIT = 5
+"""Maximum links of a memory to earlier ones: TEMPR 2.4.3 counts 3 to 5."""
+PROPOSED_LINKS = 16
+"""Rows that a graph proposes for a passage."""
+
+SCANNED_ROWS = 524_288
+"""Up to this many rows, all of them are compared, even if there is a graph."""
+EXACT_ROWS = 32_768
+"""Up to this many rows, four-bit codes select the pairs to score; above it, one-bit codes."""
+TOGETHER = 64
+"""From this many new passages on, two threads share the work."""
+
+WeightedLinks = list[tuple[int, float]]
+
+
+def semantic_links(
+    replica: Replica,
+    rows: PassageColumns,
+    vectors: npt.NDArray[np.uint16],
+    threshold: float,
+) -> list[WeightedLinks]:
+    """Return, for each memory of the new rows, its links as (earlier memory, weight).
+
+    The weight is the cosine, at least ``threshold`` (TEMPR 2.4.2). Best first, up to `LIMIT`.
+    ``rows``: the columns of all rows with the new ones, as `Columns.with_rows` returns them;
+    ``vectors`` uint16[rows, dimension]. Forgotten memories are not linked to.
+    """
+    columns = replica.columns
+    memory_of_row = rows.memory_of_row
+    first_row = columns.rows
+    end_row = len(memory_of_row)
+    codes = rows.code4.reshape(end_row, columns.dimension // 2)
+    memories = int(memory_of_row[-1]) + 1
+    allowed = columns.open[:memories]  # new memories are open in its spare capacity
+    if len(allowed) < memories:
+        allowed = np.ones(memories, np.uint8)
+        allowed[: columns.memories] = columns.open[: columns.memories]
+    count = end_row - first_row
+    found = np.empty((count, LIMIT), np.uint32)
+    weights = np.empty((count, LIMIT), np.float32)
+    counts = np.empty(count, np.int64)
+    first_scan = 0
+    proposed: list[npt.NDArray[np.uint32]] = []
+    if first_row > SCANNED_ROWS:
+        new = np.empty((count, columns.dimension), np.int8)
+        eight_bits(vectors[first_row:], new)
+        for graph in replica.indexes.graphs:
+            if graph.first_row == first_scan:
+                proposed.append(graph.search_many(new, PROPOSED_LINKS))
+                first_scan = graph.end_row
+
+    bits = rows.code1.reshape(end_row, words(columns.dimension))
+
+    def compare(first: int, end: int) -> None:
+        part = slice(first - first_row, end - first_row)
+        asked = (memory_of_row, allowed, first_scan, first, end, threshold, LIMIT)
+        told = (found[part], weights[part], counts[part])
+        coded = codes, rows.code_step, rows.code_norm, rows.code_loss
+        if first_row - first_scan > EXACT_ROWS:
+            likely_links(vectors, coded, (bits, rows.code_factor), *asked, told)
+        else:
+            links_of_rows(vectors, coded, *asked, told)
+
+    if count < TOGETHER:
+        compare(first_row, end_row)
+    else:
+        middle = first_row + count // 2
+        other = _comparing.submit(compare, first_row, middle)
+        compare(middle, end_row)
+        other.result()
+    by_memory: dict[int, dict[int, float]] = {
+        memory: {} for memory in range(int(memory_of_row[first_row]), memories)
+    }
+    for place in range(count):
+        best = by_memory[int(memory_of_row[first_row + place])]
+        for memory, weight in zip(
+            found[place, : counts[place]].tolist(),
+            weights[place, : counts[place]].tolist(),
+            strict=True,
+        ):
+            best[memory] = max(weight, best.get(memory, weight))
+        for each in proposed:
+            _add_proposed(
+                best, each[place], vectors, first_row + place, memory_of_row, allowed, threshold
+            )
+    return [
+        [
+            (memory, round(weight, 4))
+            for memory, weight in sorted(best.items(), key=lambda item: (-item[1], item[0]))[:LIMIT]
+        ]
+        for best in by_memory.values()
+    ]
+
+
+_comparing = ThreadPool(1, "recollex links")
+
+
+def _add_proposed(
+    best: dict[int, float],
+    rows: npt.NDArray[np.uint32],
+    vectors: npt.NDArray[np.uint16],
+    row: int,
+    memory_of_row: npt.NDArray[np.uint32],
+    allowed: npt.NDArray[np.uint8],
+    threshold: float,
+) -> None:
+    """Add to ``best`` the ``rows`` whose cosine with ``row`` is at least ``threshold``."""
+    scores = np.empty(len(rows), np.float32)
+    cosines(vectors, rows, vectors[row].view(np.float16).astype(np.float32), scores)
+    near = (scores >= threshold) & (allowed[memory_of_row[rows]] == 1)
+    for memory, weight in zip(
+        memory_of_row[rows[near]].tolist(), scores[near].tolist(), strict=True
+    ):
+        best[memory] = max(weight, best.get(memory, weight))
+
 
 COAPPEARANCES = 64
 """How many of an entity's newest mentions are looked at when two names are compared."""

@@ -10,7 +10,7 @@ whether it goes with what the record is about.
 
 What an erased memory caused goes with it, and what was before holds again: versions of facts (see
 `erased_facts`), and what the comparison of facts or a later opinion did to earlier ones, which
-their notes name (`engine_notes`). What a model said of an erased fact goes out of the metadata of
+their notes name (`supersedes`). What a model said of an erased fact goes out of the metadata of
 later ones.
 
 Two things are removed from records that stay, because they could confirm a guess at what was
@@ -43,9 +43,8 @@ from recollex_engine.domain.settings import REEMBED
 from recollex_engine.domain.surfaces import EVENTS, FACTS
 from recollex_engine.log.reader import LogOperation
 from recollex_engine.state.vector_batches import VectorBatch, VectorBatches
-from recollex_engine.writing.engine_notes import SUPERSEDED, names_one_of, supersedes
-from recollex_engine.writing.erased_facts import ErasedFacts, tombstone
-from recollex_engine.writing.erased_names import SurvivingNames
+from recollex_engine.writing.erased_facts import ErasedFacts, SurvivingNames, tombstone
+from recollex_engine.writing.taking_away import SUPERSEDED, names_one_of, supersedes
 
 Payload = dict[str, Any]
 

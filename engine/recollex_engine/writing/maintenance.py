@@ -11,10 +11,9 @@ from recollex_engine.errors import ClosedError, StoreFullError, StoreMovedError
 from recollex_engine.state.hnsw import processors
 from recollex_engine.storage.disk import store_full
 from recollex_engine.writing import checkpoint
-from recollex_engine.writing import graph_building as graphs
-from recollex_engine.writing.damage import finish_comparing, make_sure
-from recollex_engine.writing.store_context import StoreContext
-from recollex_engine.writing.writer import StalePlan, Unsettled, Writer
+from recollex_engine.writing import checkpoint as graphs
+from recollex_engine.writing.contexts import StoreContext
+from recollex_engine.writing.writer import StalePlan, Unsettled, Writer, finish_comparing, make_sure
 
 BACK_PRESSURE = 4
 """A writer waits for the running checkpoint when the tail is this many times `TAIL_ROWS`."""

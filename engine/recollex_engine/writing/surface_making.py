@@ -24,7 +24,7 @@ from recollex_engine.models.embedder import Embedder, EmbeddingProgress, embed_a
 from recollex_engine.state.columns import Columns
 from recollex_engine.text.analyzer import Analyzer
 from recollex_engine.writing.draft import Draft
-from recollex_engine.writing.fact_record import content_of, edges_of
+from recollex_engine.writing.fact_staging import content_of, edges_of
 from recollex_engine.writing.phrase_making import has_name, lacks_phrase, phrase_surfaces
 
 MISSING = 256

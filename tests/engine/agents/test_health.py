@@ -1,7 +1,7 @@
 """How an agent is kept, before and after a checkpoint, and beside its writer."""
 
 import recollex
-from recollex_engine.agents.health import health
+from recollex_engine.agents.stats import health
 from recollex_engine.storage.disk import bytes_in
 
 

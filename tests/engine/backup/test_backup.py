@@ -159,7 +159,7 @@ def test_an_interrupted_backup_is_completed_by_the_next(path, tmp_path, monkeypa
 
 
 def test_old_backups_go_and_the_others_stay_whole(path, tmp_path, monkeypatch):
-    monkeypatch.setattr("recollex_engine.backup.pruning.GRACE", -1.0)
+    monkeypatch.setattr("recollex_engine.backup.backup.GRACE", -1.0)
     for first in (40, 50, 60):
         back_up(path, tmp_path / "b")
         with opened(path) as agent:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import recollex
+from recollex_engine.agents import agent as erasing_writer
 from recollex_engine.agents import verification
 from recollex_engine.backup import agent_backup
-from recollex_engine.backup.objects import piece_of
+from recollex_engine.backup.manifest import piece_of
 from recollex_engine.errors import LockedError, StoreFullError
 from recollex_engine.log.files import plain_path
 from recollex_engine.state.read_replica import ErasureWatch
 from recollex_engine.storage import disk
-from recollex_engine.writing import erasing_writer
 from recollex_engine.writing.writer import Writer
 from tests.engine.backup.copying import back_up
 from tests.engine.faults.small_store import D, contents, fill, opened

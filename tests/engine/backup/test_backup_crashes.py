@@ -30,7 +30,7 @@ def assert_whole(target, numbers):
 
 @pytest.mark.parametrize("keep", [None, 1])
 def test_the_former_backup_outlives_every_crash(path, tmp_path, keep, monkeypatch):
-    monkeypatch.setattr("recollex_engine.backup.pruning.GRACE", -1.0)
+    monkeypatch.setattr("recollex_engine.backup.backup.GRACE", -1.0)
     target = tmp_path / "b"
     back_up(path, target)
     with opened(path) as agent:

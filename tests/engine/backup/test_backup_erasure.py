@@ -78,7 +78,7 @@ def test_the_past_of_an_erased_agent_can_be_restored(path, tmp_path):
 
 
 def test_an_interrupted_erasure_is_completed_by_the_next(path, tmp_path, monkeypatch):
-    from recollex_engine.backup import erasing
+    from recollex_engine.backup import backup
 
     back_up(path, tmp_path / "b")
     with opened(path) as agent:
@@ -88,7 +88,7 @@ def test_an_interrupted_erasure_is_completed_by_the_next(path, tmp_path, monkeyp
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(erasing, "replace_agent", interrupted)
+        patched.setattr(backup, "replace_agent", interrupted)
         with pytest.raises(KeyboardInterrupt):
             recollex.erase_in_copy(path, tmp_path / "b", "a", **BY)
     assert is_held(tmp_path / "b")

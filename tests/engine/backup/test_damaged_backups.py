@@ -9,8 +9,7 @@ import pytest
 
 import recollex
 from recollex_engine.backup import backup
-from recollex_engine.backup.manifest import read_manifest
-from recollex_engine.backup.objects import read_piece
+from recollex_engine.backup.manifest import read_manifest, read_piece
 from recollex_engine.backup.target import FolderTarget
 from recollex_engine.errors import CorruptError
 from tests.engine.backup.copying import back_up, files_of

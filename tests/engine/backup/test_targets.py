@@ -9,9 +9,8 @@ import pytest
 from obstore.store import MemoryStore, S3Store
 
 import recollex
-from recollex_engine.backup import object_store
-from recollex_engine.backup.object_store import ObjectStoreTarget
-from recollex_engine.backup.target import FolderTarget
+from recollex_engine.backup import target as object_store
+from recollex_engine.backup.target import FolderTarget, ObjectStoreTarget
 from recollex_engine.errors import DisconnectedError, InputError
 from tests.engine.backup.copying import back_up, files_of, said
 from tests.engine.faults.small_store import contents, fill, opened
@@ -111,7 +110,7 @@ def test_one_of_many_creates_a_key(target):
 
 
 def test_a_backup_in_a_bucket(path, tmp_path, bucket, monkeypatch):
-    monkeypatch.setattr("recollex_engine.backup.pruning.GRACE", -1.0)
+    monkeypatch.setattr("recollex_engine.backup.backup.GRACE", -1.0)
     target = f"s3://{bucket}/backups/memory"
     first = back_up(path, target)
     assert back_up(path, target).objects == 0

@@ -3,7 +3,7 @@
 import pytest
 
 from recollex_engine.writing import checkpoint, maintenance, reembedding
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 
 
 @pytest.fixture(autouse=True)

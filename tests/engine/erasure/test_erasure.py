@@ -9,7 +9,7 @@ import recollex
 from recollex_engine import errors
 from recollex_engine.agents import snapshot
 from recollex_engine.writing import checkpoint, maintenance
-from recollex_engine.writing.erased_names import SurvivingNames
+from recollex_engine.writing.erased_facts import SurvivingNames
 from tests.engine.erasure.secret import BY, SECRET, WORDS, tell
 from tests.engine.erasure.traces import assert_gone
 from tests.engine.faults.small_store import D, Model, answers, contents, fill, opened, vectors

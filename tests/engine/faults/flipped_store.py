@@ -22,7 +22,7 @@ from recollex_engine.errors import RecollexError
 from recollex_engine.state import integrity
 from recollex_engine.storage import column, dictionary
 from recollex_engine.writing import checkpoint
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 from tests.engine.faults.small_store import WORDS, D, text, vectors
 
 AGENTS = ("a", "b")

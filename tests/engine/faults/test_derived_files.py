@@ -9,7 +9,7 @@ import pytest
 
 import recollex
 from recollex_engine.errors import FormatError
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 from tests.engine.faults.small_store import D, answers, assert_holds, contents, fill, opened, text
 
 

@@ -203,7 +203,7 @@ def test_the_files_of_the_store_itself(path, tmp_path):
 @pytest.mark.parametrize("how", [flip, os.unlink])
 def test_given_vectors_come_from_a_backup(path, held, tmp_path, how, monkeypatch):
     monkeypatch.setattr("recollex_engine.backup.agent_backup.VECTOR_ROWS", 128)
-    monkeypatch.setattr("recollex_engine.backup.mending.VECTOR_ROWS", 128)
+    monkeypatch.setattr("recollex_engine.backup.restoring.VECTOR_ROWS", 128)
     with recollex.open(path, read_only=True) as store:
         store.backup(tmp_path / "b")
     how(path / A / "vectors.f16")

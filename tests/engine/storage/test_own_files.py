@@ -10,7 +10,7 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.storage.disk import Replacement, open_file, replace_file, unfinished_path
 from recollex_engine.storage.unfinished import remove_unfinished_files, remove_unfinished_of
 from recollex_engine.writing import checkpoint
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 from tests.engine.faults.small_store import D, contents, fill, opened
 
 MINE = b"A file of the user, of another folder."

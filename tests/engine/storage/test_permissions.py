@@ -8,7 +8,7 @@ import pytest
 
 import recollex
 from recollex_engine.writing import checkpoint
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 from tests.engine.faults.small_store import D, Model, fill, opened, vectors
 
 

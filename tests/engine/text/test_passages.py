@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_engine.text import passages
-from recollex_engine.text.passages import split
+from recollex_engine.writing import preparation
+from recollex_engine.writing.preparation import split
 
 words_and_stops = st.sampled_from(
     [
@@ -29,7 +29,7 @@ texts = st.lists(words_and_stops, max_size=120).map("".join) | st.text(max_size=
 
 
 def test_the_example_in_the_docstring_runs():
-    assert doctest.testmod(passages).failed == 0
+    assert doctest.testmod(preparation).failed == 0
 
 
 @settings(deadline=None)

@@ -3,7 +3,7 @@
 import numpy as np
 
 import recollex
-from recollex_engine.writing import graph_building as graphs
+from recollex_engine.writing import checkpoint as graphs
 from recollex_engine.writing import maintenance
 
 

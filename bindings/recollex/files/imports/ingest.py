@@ -23,7 +23,7 @@ from recollex.files.line_batches import (
     store_batch,
     versions_of,
 )
-from recollex_engine.agents.gone_ids import GONE, GoneIds
+from recollex_engine.agents.logbook import GONE, GoneIds
 from recollex_engine.domain.checks import check_count, check_flag
 from recollex_engine.domain.memory_operations import Retain
 from recollex_engine.domain.operations import Operation, UpsertEdge, UpsertEvent

@@ -16,9 +16,8 @@ from recollex.api.proxies import Method
 from recollex.pages import graph_drawing
 from recollex.pages.clock_moments import clock_moments
 from recollex_engine.agents.cut import Cut
-from recollex_engine.agents.difference import Difference, differing
-from recollex_engine.agents.health import health
-from recollex_engine.agents.logbook import entries_of, newest_entries
+from recollex_engine.agents.logbook import Difference, differing, entries_of, newest_entries
+from recollex_engine.agents.stats import health
 from recollex_engine.clock import from_micros
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.facts.facts import MANY_VALUED

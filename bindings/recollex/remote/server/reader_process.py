@@ -40,7 +40,7 @@ from recollex.remote.server.result_encoder import EncodedResult, ResultEncoder
 from recollex.remote.wire.codec import decode, encode
 from recollex.remote.wire.error_codec import encode_error
 from recollex.remote.wire.methods import METHODS
-from recollex_engine.agents.counting import unwarned
+from recollex_engine.agents.readable_agent import unwarned
 from recollex_engine.errors import ClosedError, RecollexError
 from recollex_engine.recall.recall import Recall
 from recollex_engine.trace import Trace

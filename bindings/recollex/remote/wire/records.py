@@ -71,7 +71,7 @@ RESULTS: Mapping[str, str] = types.MappingProxyType(
         "EventLink": "recollex_engine.facts.events",
         "Participant": "recollex_engine.facts.events",
         "Episode": "recollex_engine.facts.events",
-        "Difference": "recollex_engine.agents.difference",
+        "Difference": "recollex_engine.agents.logbook",
         "LogEntry": "recollex_engine.agents.logbook",
         "LogHead": "recollex_engine.agents.log_head",
         "Erasure": "recollex_engine.domain.removal",
