@@ -55,7 +55,7 @@ def test_patterns_are_found_where_modules_keep_them():
     assert {
         "recollex_engine.text.names._SEQUENCE",  # a method of one
         "recollex_mind.background._ONCE",  # in a tuple
-        "recollex_mind.talks.salience._STATING",  # in a dictionary
+        "recollex_mind.talks.turn_features._STATING",  # in a dictionary
         "recollex_engine.text.analyzer._wide_word()",  # made when it is first asked
         "recollex.files.imports.markdown",  # written where it is used
     } <= places

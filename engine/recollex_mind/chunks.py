@@ -23,7 +23,7 @@ from recollex_engine.domain.schema import DRAWN, NONE, OPINION
 from recollex_engine.domain.trust import trust_number
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.view import View
-from recollex_mind.extraction_log import Extracted, is_taken
+from recollex_mind.job_log import Extracted, is_taken
 
 MOST_TURNS = 20
 MOST_TOKENS = 2000

@@ -28,18 +28,19 @@ from recollex_engine.errors import InputError
 from recollex_engine.recall.memory import Memory, read_memories
 from recollex_engine.state.view import View
 from recollex_mind.chunks import Chunk
-from recollex_mind.date_support import Calendar, Said
 from recollex_mind.drawing import (
     MOST_ANSWER,
     MOST_TEXT,
     OPERATION,
+    Calendar,
     ExtractedFact,
     ExtractedFacts,
+    Said,
     is_self_contained,
     prompt_values,
     stamped,
 )
-from recollex_mind.extraction_log import PROMPTS
+from recollex_mind.job_log import PROMPTS
 from recollex_mind.llm.language_model import LanguageModel
 from recollex_mind.llm.prompts import find_prompt
 from recollex_mind.opinions import stamp_of

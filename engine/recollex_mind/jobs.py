@@ -16,15 +16,17 @@ from recollex_engine.clock import from_micros
 from recollex_engine.domain.schema import NONE, PLACEHOLDER
 from recollex_engine.state.view import View
 from recollex_mind.chunks import Chunk, chunks_of
-from recollex_mind.extraction_log import (
+from recollex_mind.job_log import (
+    PROMPT,
     PROMPTS,
     Extracted,
     Mode,
+    ThoughtJob,
     Work,
     extractions,
+    thought_jobs,
     work_of,
 )
-from recollex_mind.thinking_log import PROMPT, ThoughtJob, thought_jobs
 
 JobStatus = Literal["running", "waiting", "failed", "done"]
 STATUSES: tuple[JobStatus, ...] = ("running", "waiting", "failed", "done")

@@ -29,13 +29,13 @@ from recollex_engine.errors import LanguageModelError
 from recollex_engine.facts.events import LEAST_PROOFS, read_event
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.facts import read_fact
-from recollex_mind.citations import check_citations
 from recollex_mind.extraction import AWAY
 from recollex_mind.llm.language_model import LanguageModel
 from recollex_mind.llm.prompts import find_prompt
 from recollex_mind.profile import SELF
 from recollex_mind.prompt_data import as_data
 from recollex_mind.talks.consolidation import ObservationMade
+from recollex_mind.thought import check_citations
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

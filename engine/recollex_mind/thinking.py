@@ -23,15 +23,20 @@ from recollex_engine.ranking.presets import DEFAULT
 from recollex_engine.ranking.query_embedding import embedded_once
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.recall import Recall
-from recollex_mind.citations import CheckedAnswer, check_citations
 from recollex_mind.llm.exchange import Message, Reply
 from recollex_mind.llm.language_model import LanguageModel
 from recollex_mind.llm.prompts import find_prompt
 from recollex_mind.opinions import read_opinion
 from recollex_mind.profile import Profile, read_profile
 from recollex_mind.prompt_data import as_data, without_labels
-from recollex_mind.thought import ORDER, Thought
-from recollex_mind.time_critique import Violation, violations
+from recollex_mind.thought import (
+    ORDER,
+    CheckedAnswer,
+    Thought,
+    Violation,
+    check_citations,
+    violations,
+)
 
 PROMPT = "think-1"
 REPAIR = "think-repair-1"

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import recollex
-from recollex_mind import background_extraction
+from recollex_mind import extraction
 from tests.bindings.extraction_script import TALK, Sent, echo, extracting, schema_of, turn
 from tests.bindings.word_vectors import WordVectors
 from tests.forked import is_killed
@@ -76,7 +76,7 @@ def test_a_talk_that_goes_on_is_read_once_it_has_rested(tmp_path: Path) -> None:
 def test_what_has_rested_is_read_without_another_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background_extraction, "_WAIT", 0.2)
+    monkeypatch.setattr(extraction, "_WAIT", 0.2)
     clock = Clock()
     with extracting(tmp_path, echo, extraction="narrative", clock=clock) as (ada, _):
         ada.retain_dialogue(TALK, document_id="call")

@@ -12,7 +12,7 @@ import pytest
 import recollex
 from recollex.frameworks import memory_tools
 from recollex_engine.domain.literals import Text
-from recollex_mind.episodic.found import FoundEvidence
+from recollex_mind.episodic.investigating import FoundEvidence
 from recollex_mind.prompt_data import as_data
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors

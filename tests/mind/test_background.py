@@ -2,8 +2,7 @@
 
 import pytest
 
-from recollex_mind.background import merged_by_rule
-from recollex_mind.first_person import in_first_person
+from recollex_mind.background import in_first_person, merged_by_rule
 
 SAID = {
     "You were born in Texas": "I was born in Texas",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex_mind.citations import check_citations
+from recollex_mind.thought import check_citations
 
 SHOWN = {f"m{number}": f"id{number}" for number in range(1, 4)}
 READ = [

@@ -40,7 +40,7 @@ from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset
 from recollex_engine.recall.lookups import check_field
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.recall import Recall
-from recollex_mind.extraction_log import Mode
+from recollex_mind.job_log import Mode
 
 Default = TypeVar("Default")
 REQUIRED: Final = object()

@@ -7,7 +7,7 @@ from recollex.api.arguments import checked_id, checked_note, one_or_more
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text
 from recollex_engine.errors import InputError
-from recollex_mind.extraction_log import Mode
+from recollex_mind.job_log import Mode
 from recollex_mind.jobs import Extraction
 
 DEFAULT_MODE: Mode = "narrative"

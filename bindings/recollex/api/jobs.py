@@ -9,7 +9,7 @@ from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.domain.checks import check_count, check_number
 from recollex_engine.domain.question import MAX_LIMIT
 from recollex_engine.errors import InputError
-from recollex_mind.extraction_log import Mode
+from recollex_mind.job_log import Mode
 from recollex_mind.jobs import STATUSES, Job, jobs_of
 
 LEFT = ("running", "waiting", "failed")

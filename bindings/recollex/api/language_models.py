@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from recollex.api.argument_groups import ArgumentGroup
 from recollex_engine.domain.checks import MAX_NAME, check_count, check_number, check_text
 from recollex_engine.errors import InputError
+from recollex_mind.llm.exchange import Price
 from recollex_mind.llm.language_model import (
     FIRST_WAIT,
     Keeping,
@@ -15,7 +16,6 @@ from recollex_mind.llm.language_model import (
     ModelLimits,
     open_language_model,
 )
-from recollex_mind.llm.usage import Price
 
 RecordPath = str | os.PathLike[str]
 

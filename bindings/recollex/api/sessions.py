@@ -13,8 +13,7 @@ from recollex_engine.errors import InputError
 from recollex_engine.models.embedder import EmbeddingProgress
 from recollex_engine.recall.recall import Recall
 from recollex_mind.talks import sessions
-from recollex_mind.talks.write_policy import WritePolicy
-from recollex_mind.talks.write_session import AssessedTurn, check_metadata_free
+from recollex_mind.talks.write_policy import AssessedTurn, WritePolicy, check_metadata_free
 
 
 @dataclass(frozen=True, slots=True)

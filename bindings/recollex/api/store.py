@@ -30,11 +30,11 @@ from recollex_engine.recall.joint_recall import JointRecall
 from recollex_engine.storage.lock import absolute
 from recollex_engine.text.type_rule import Naming
 from recollex_kernels.machine.jit import tell_of_compiling
-from recollex_mind.extraction_log import Mode
+from recollex_mind.job_log import Mode
 
 if TYPE_CHECKING:
     from recollex_engine.agents.agent import Agent as EngineAgent
-    from recollex_mind.background_extraction import BackgroundExtraction
+    from recollex_mind.extraction import BackgroundExtraction
     from recollex_mind.llm.language_model import LanguageModel
 
 
@@ -349,7 +349,7 @@ def check_llm(given: object) -> None:
 
 def _in_background(store: engine.Store, mode: Mode) -> "BackgroundExtraction":
     """Let facts follow each write of a store's agents."""
-    from recollex_mind.background_extraction import BackgroundExtraction
+    from recollex_mind.extraction import BackgroundExtraction
 
     extraction = BackgroundExtraction(mode)
     store.after_writes(extraction.wake)
@@ -358,7 +358,7 @@ def _in_background(store: engine.Store, mode: Mode) -> "BackgroundExtraction":
 
 def _form_what_is_left(agent: "EngineAgent", llm: "LanguageModel") -> None:
     """Form the opinions that an earlier process has left."""
-    from recollex_mind.background_opinions import go_on
+    from recollex_mind.opinion_forming import go_on
 
     go_on(agent, llm)
 

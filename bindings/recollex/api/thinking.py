@@ -62,7 +62,7 @@ class ThinkingMethods:
         >>> thought.refused, thought.text[:13]
         (True, 'I do not know')
         """
-        from recollex_mind.background_opinions import begin
+        from recollex_mind.opinion_forming import begin
         from recollex_mind.thinking import Asking, think
 
         check_text(question, "question", MAX_QUERY)

@@ -9,8 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from recollex.api.argument_names import check_names, near
 from recollex.api.tool_texts import ARGUMENTS, TOOLS
 from recollex_engine.errors import InputError
-from recollex_mind.episodic.exploration import AGGREGATIONS, ORDERINGS
-from recollex_mind.episodic.windows import COMPARISONS
+from recollex_mind.episodic.exploration import AGGREGATIONS, COMPARISONS, ORDERINGS
 
 FORMS = ("openai", "responses", "mcp")
 """The forms of a schema: OpenAI's chat completions and responses, and MCP."""

@@ -14,16 +14,18 @@ from recollex_engine.errors import InputError, UnknownIdError
 from recollex_mind.episodic.contexts import Contexts
 from recollex_mind.episodic.exploration import (
     AGGREGATIONS,
+    END_OPERATOR,
     ORDERINGS,
+    START_OPERATOR,
     Pattern,
     aggregate,
     check_pattern,
     find_entity_contexts,
     find_gist_contexts,
+    read_window,
 )
 from recollex_mind.episodic.memory_graph import MemoryGraph
 from recollex_mind.episodic.retrieval import lexical_retrieve, semantic_retrieve
-from recollex_mind.episodic.windows import END_OPERATOR, START_OPERATOR, read_window
 
 MAX_TOKENS = 4096
 """Tokens of a result's `to_prompt`, where nothing else is given."""

@@ -7,13 +7,19 @@ REMem-S: one semantic retrieval, then the answer.
 A budget of tokens bounds all that is sent and received: before each request its prompt and the
 longest reply are counted, and enough is kept back for the answer. A call that fails is shown to the
 model, and costs its step.
+
+What an investigation has found, under labels, and as much of it as a prompt has room for.
+A model sees g1, g2 ... and f1, f2 ..., never ids: a label names only what a tool has returned, so
+that a text which holds an id, or what looks like a label, names nothing.
 """
 
+import re
 import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import orjson
@@ -22,14 +28,167 @@ from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import from_micros
 from recollex_engine.domain.prompt_lines import date_of
 from recollex_engine.errors import InputError, LanguageModelError, RecollexError
-from recollex_mind.episodic.contexts import Contexts
-from recollex_mind.episodic.found import FoundEvidence, call_lines
+from recollex_engine.facts.facts import Fact
+from recollex_engine.recall.memory import Memory
+from recollex_mind.episodic.contexts import Contexts, fact_line, gist_line
 from recollex_mind.episodic.investigation import Investigation, ToolCall
-from recollex_mind.episodic.model_call import call_type
 from recollex_mind.llm.exchange import Message
 from recollex_mind.llm.language_model import LanguageModel
 from recollex_mind.llm.prompts import find_prompt
-from recollex_mind.prompt_data import as_data
+from recollex_mind.prompt_data import as_data, without_labels
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+LONGEST_ERROR = 500
+"""Characters of a tool's error that a model is shown."""
+LONGEST_REASON = 300
+"""Characters of the reasoning of an earlier step that a model is shown."""
+NOTHING = "(nothing)"
+_LABEL = re.compile(r"\W*[gG]?(\d+)\W*", re.ASCII)
+
+
+@dataclass(slots=True)
+class FoundEvidence:
+    """Gists and facts in the order in which they were found; each has a label, its place."""
+
+    gists: dict[str, Memory] = field(default_factory=dict)
+    facts: dict[str, Fact] = field(default_factory=dict)
+    latest: list[str] = field(default_factory=list)
+
+    def add(self, contexts: Contexts) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Add what a tool returned; return the ids of its gists and of its facts."""
+        for gist in contexts.gists:
+            self.gists.setdefault(gist.id, gist)
+        for fact in contexts.facts:
+            self.facts.setdefault(fact.id, fact)
+        gists = tuple(each.id for each in contexts.gists)
+        facts = tuple(each.id for each in contexts.facts)
+        return gists, facts
+
+    def gist_of(self, label: object) -> str:
+        """Return the id of the gist with a label such as "g2". Raises `InputError`."""
+        read = _LABEL.fullmatch(str(label))
+        ids = list(self.gists)
+        if read is None or not 0 < int(read[1]) <= len(ids):
+            known = f"g1 to g{len(ids)}" if ids else "none yet"
+            raise InputError(f"gist_id must be the label of a gist that was found: {known}")
+        return ids[int(read[1]) - 1]
+
+    def labels(self, gists: tuple[str, ...], facts: tuple[str, ...]) -> str:
+        """Return the labels of gists and facts, in words."""
+        places = {id: f"g{place}" for place, id in enumerate(self.gists, 1)}
+        places_of_facts = {id: f"f{place}" for place, id in enumerate(self.facts, 1)}
+        found = [places[id] for id in gists] + [places_of_facts[id] for id in facts]
+        return ", ".join(found) or "nothing"
+
+    def to_prompt(self, most_tokens: int, count: Callable[[str], int]) -> str:
+        """Return the gists and facts by their labels, the newest of them if not all fit."""
+        marked = any(gist.source is not None for gist in self.gists.values())
+        lines = [
+            ("g", place, without_labels(gist_line(place, gist, marked)))
+            for place, gist in enumerate(self.gists.values(), 1)
+        ] + [
+            ("f", place, without_labels(fact_line(place, fact)))
+            for place, fact in enumerate(self.facts.values(), 1)
+        ]
+        kept = set()
+        left = most_tokens
+        newest = sorted(lines, key=lambda line: -line[1])
+        for letter, place, text in newest:
+            cost = count(f"{letter}{text}\n")
+            if cost <= left:
+                kept.add((letter, place))
+                left -= cost
+        return (
+            "\n".join(f"{letter}{text}" for letter, place, text in lines if (letter, place) in kept)
+            or NOTHING
+        )
+
+
+def call_lines(steps: list[ToolCall], evidence: FoundEvidence) -> str:
+    """Return the calls so far as lines of a prompt: each with what it found, or why it failed."""
+    lines = []
+    for place, step in enumerate(steps, 1):
+        given = orjson.dumps(_shown(step.arguments)).decode()
+        if step.error is not None:
+            came = f"failed: {as_data(step.error[:LONGEST_ERROR])}"
+        elif step.count is not None:
+            came = f"counted {step.count}"
+        else:
+            came = f"found {evidence.labels(step.gists, step.facts)}"
+        why = f" ({as_data(step.reasoning[:LONGEST_REASON])})" if step.reasoning.strip() else ""
+        lines.append(f"{place}. {as_data(step.tool[:80])} {as_data(given)}{why}: {came}")
+    return "\n".join(lines) or NOTHING
+
+
+def _shown(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value[:200] if isinstance(value, str) else value for name, value in arguments.items()
+    }
+
+
+# The form in which a model calls a tool: reasoning, function, parameters (REMem, Figure 5).
+MOST_REASONING = 2000
+"""Characters of a model's reasoning."""
+
+
+@cache
+def call_type(tools: tuple[str, ...]) -> "type[BaseModel]":
+    """Return the type of a call. Raises `InputError` without pydantic.
+
+    Arguments that are left out are null. The schema asks for every name, as endpoints with strict
+    schemas do; what is read may lack some. Whether the tool exists and takes them is checked where
+    it is called, so that the model is told by the same words as everyone; the schema lists
+    ``tools``, which keeps a model that answers by it from inventing one.
+    """
+    try:
+        import pydantic
+    except ImportError as error:
+        raise InputError(
+            "investigating with a model needs pydantic: pip install 'recollex[llm]'"
+        ) from error
+
+    def every_name(schema: dict[str, Any]) -> None:
+        schema["required"] = list(schema["properties"])
+
+    config = pydantic.ConfigDict(extra="forbid", allow_inf_nan=False, json_schema_extra=every_name)
+
+    class Parameters(pydantic.BaseModel):
+        model_config = config
+
+        query: str | None = None
+        gist_id: str | int | None = None
+        subject: str | None = None
+        predicate: str | None = None
+        object: str | int | float | bool | None = None
+        start_time: str | int | None = None
+        end_time: str | int | None = None
+        start_operator: str | None = None
+        end_operator: str | None = None
+        limit: int | str | None = None
+        ordering: str | None = None
+        offset: int | str | None = None
+        aggregation: str | None = None
+        answer: str | int | float | bool | None = None
+
+        @pydantic.field_validator("*")
+        @classmethod
+        def fits(cls, value: Any) -> Any:
+            """Refuse a whole number that no prompt and no message can hold."""
+            if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+                raise ValueError("a whole number must fit in 64 bits")
+            return value
+
+    class ToolUse(pydantic.BaseModel):
+        model_config = config
+
+        reasoning: str = pydantic.Field(default="", max_length=MOST_REASONING)
+        function: str = pydantic.Field(max_length=200, json_schema_extra={"enum": list(tools)})
+        parameters: Parameters = pydantic.Field(default_factory=Parameters)
+
+    return ToolUse
+
 
 SEARCH = "investigate-1"
 ANSWERS = {"plain": "investigate-answer-1", "timeline": "investigate-timeline-1"}

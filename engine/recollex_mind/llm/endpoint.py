@@ -1,14 +1,109 @@
-"""An endpoint that speaks OpenAI's protocol, through the `openai` package."""
+"""An endpoint that speaks OpenAI's protocol, through the `openai` package.
+
+The HTTP client of an endpoint: it follows no redirect, and no answer is longer than a limit.
+A compressed answer of 300 KB may be 300 MB of spaces, which the HTTP library unpacks before they
+can be counted. So none is asked for, and one that comes anyway is unpacked here.
+"""
 
 import importlib.util
-from collections.abc import AsyncIterator
+import zlib
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
-from recollex_engine.errors import InputError, LanguageModelError
+from recollex_engine.errors import InputError, LanguageModelError, RecollexError
 from recollex_engine.fork import cached_property
 from recollex_mind.llm.exchange import Reply, Request, counted
-from recollex_mind.llm.failures import AttemptError, refused, words_of
-from recollex_mind.llm.limited_client import limited_client
+
+
+# What goes wrong with a language model: failures that pass, and those that stay.
+class AttemptError(LanguageModelError):
+    """An attempt failed, and another may succeed, after ``wait`` seconds at the earliest."""
+
+    def __init__(self, what: str, reason: str = "failed", wait: float = 0.0) -> None:
+        super().__init__(what, reason)
+        self.wait = wait
+
+
+def words_of(error: BaseException) -> str:
+    """Return what a message quotes of an error."""
+    return f"{type(error).__name__}: {error}"[:200]
+
+
+@contextmanager
+def as_attempt(model: str) -> Iterator[None]:
+    """Let errors of ours pass, and make an `AttemptError` of any other.
+
+    Those are of a client's library, at an answer that it did not expect.
+    """
+    try:
+        yield
+    except RecollexError:
+        raise
+    except Exception as error:
+        raise AttemptError(f"{model} did not answer: {words_of(error)}") from error
+
+
+def refused(model: str, why: object) -> LanguageModelError:
+    """Return the error for a model that will not answer; asking again would not help."""
+    return LanguageModelError(f"{model} refused to answer: {str(why)[:200]}", "refused")
+
+
+MOST_BYTES = 16 << 20
+"""Bytes of the longest answer; with its JSON about 100 times as much as any that is asked for."""
+
+
+def limited_client() -> Any:
+    """Return a client for the `openai` package, without timeouts: its caller has a deadline."""
+    import openai
+
+    return openai.DefaultAsyncHttpxClient(
+        follow_redirects=False,
+        timeout=None,
+        headers={"Accept-Encoding": "identity"},
+        event_hooks={"response": [_limit]},
+    )
+
+
+async def _limit(response: Any) -> None:
+    """Let no more of a response's body be read than `MOST_BYTES`."""
+    coding = response.headers.pop("content-encoding", "identity").strip().lower()
+    if coding not in ("identity", "gzip", "deflate"):
+        raise LanguageModelError(
+            f"{response.url.host} sent an answer in {coding[:40]!r}, but was asked for no "
+            "compression: switch it off there"
+        )
+    kinds = type(response.stream).__mro__
+    base = next(kind for kind in kinds if kind.__name__ == "AsyncByteStream")
+    response.stream = _limited(base)(response.stream, packed=coding != "identity")
+
+
+@cache
+def _limited(base: type) -> Any:
+    """Return the class of limited streams; ``base`` is of httpx, or of httpx2 in newer clients."""
+
+    class Limited(base):  # type: ignore[misc]
+        def __init__(self, stream: Any, packed: bool) -> None:
+            self._stream = stream
+            self._packed = packed
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            left = MOST_BYTES
+            unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)  # a head of gzip, or of zlib
+            async for received in self._stream:
+                # One byte beyond the limit tells that there is more; no more is unpacked.
+                part = unpack.decompress(received, left + 1) if self._packed else received
+                left -= len(part)
+                if left < 0:
+                    raise LanguageModelError(f"its answer has more than {MOST_BYTES} bytes")
+                yield part
+
+        async def aclose(self) -> None:
+            await self._stream.aclose()
+
+    return Limited
+
 
 _PASSING = frozenset({408, 409, 425, 429})
 """Statuses, beside those from 500 on, after which the same request may succeed."""
@@ -108,7 +203,7 @@ class ModelEndpoint:
                     continue
                 raise self._failure(request, error) from error
             except Exception as error:  # of the client, its HTTP library, or a body without JSON
-                if isinstance(error.__cause__ or error, LanguageModelError):  # of `limited_client`
+                if isinstance(error.__cause__ or error, LanguageModelError):  # of our client
                     said = f"{request.model}: {error.__cause__ or error}"
                     raise LanguageModelError(said) from error
                 raise AttemptError(f"{request.model} did not answer: {words_of(error)}") from error

@@ -1,8 +1,10 @@
 """The door to a language model: every request of recollex to one goes through `LanguageModel`."""
 
+import importlib.util
 import os
 import queue
 import random
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError as FutureCancelledError
@@ -16,21 +18,98 @@ from recollex_engine import fork
 from recollex_engine.background_work import Cancellation
 from recollex_engine.errors import InputError, LanguageModelError
 from recollex_mind.llm.answer_store import AnswerCache, ExchangeRecorder, RecordedExchanges
-from recollex_mind.llm.background_loop import LOOP
-from recollex_mind.llm.endpoint import ModelEndpoint
-from recollex_mind.llm.exchange import Message, Reply, Request, mended
-from recollex_mind.llm.failures import AttemptError, as_attempt
+from recollex_mind.llm.endpoint import AttemptError, ModelEndpoint, as_attempt
+from recollex_mind.llm.exchange import Message, Meter, Price, Reply, Request, Usage, mended
 from recollex_mind.llm.local_model import PREFIX, LocalModel, find_weights
-from recollex_mind.llm.structured import read_answer, schema_of, to_repair
-from recollex_mind.llm.usage import Meter, Price, Usage
+from recollex_mind.llm.prompts import find_prompt
 
 if TYPE_CHECKING:
     import asyncio
 
     from pydantic import BaseModel
 
-Answer = TypeVar("Answer", bound="BaseModel")
+# The event loop on which requests to language models run: one daemon thread of the process.
 Result = TypeVar("Result")
+
+
+class BackgroundLoop:
+    """An event loop in a thread of its own, started when it is first needed.
+
+    Threads: `start` may be called by any. A child of a fork starts a new one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = fork.lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.generation = 0
+        fork.register(self)
+
+    def after_fork(self) -> None:
+        """Forget the loop: its thread is the parent's."""
+        self._loop = None
+        self.generation += 1
+
+    def start(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
+        """Run ``work`` on the loop; cancelling the future cancels the work."""
+        import asyncio  # a process that asks no model does without: it takes 30 ms
+
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=self._loop.run_forever, name="recollex-llm", daemon=True
+                ).start()
+            loop = self._loop
+        return asyncio.run_coroutine_threadsafe(work, loop)
+
+
+LOOP = BackgroundLoop()
+
+
+# Answers of a language model that have a type: their schema, their check, and one repair.
+Answer = TypeVar("Answer", bound="BaseModel")
+_LONGEST_COMPLAINT = 1000
+_LONGEST_QUOTE = 20_000
+_LONGEST_ANSWER = 1 << 17
+"""Characters; the longest answer that is asked for, of 4,096 tokens, has some 20,000."""
+_MOST_LISTED = 100  # complaints; beyond these, to list them takes gigabytes
+
+
+def schema_of(kind: "type[BaseModel]") -> dict[str, Any]:
+    """Return the JSON schema of a type. Raises `InputError` without pydantic."""
+    if not importlib.util.find_spec("pydantic"):
+        raise InputError("answers of a type need pydantic: pip install 'recollex[llm]'")
+    return kind.model_json_schema()
+
+
+def read_answer(kind: type[Answer], reply: Reply) -> Answer | str:
+    """Return the answer that a reply holds, or a str that says what is wrong with it."""
+    import pydantic
+
+    if reply.finish == "length":
+        return "it was cut off, because it is too long: give a shorter one"
+    text = reply.text
+    if len(text) > _LONGEST_ANSWER:
+        return f"it has {len(text)} characters, but may have {_LONGEST_ANSWER}: give a shorter one"
+    inner = text[max(0, text.find("{")) : text.rfind("}") + 1] or text
+    try:
+        return kind.model_validate_json(inner)
+    except pydantic.ValidationError as error:
+        if error.error_count() > _MOST_LISTED:
+            return f"{error.error_count()} of its parts do not fit the schema"
+        wrong = "; ".join(
+            f"{'.'.join(map(str, each['loc'])) or 'the answer'}: {each['msg']}"
+            for each in error.errors(include_url=False, include_input=False)
+        )
+        return wrong[:_LONGEST_COMPLAINT]
+
+
+def to_repair(messages: Sequence[Message], reply: Reply, complaint: str) -> tuple[Message, ...]:
+    """Return the messages that ask for the answer again, and say what was wrong with it."""
+    said = find_prompt("repair-1").render(complaint=complaint)
+    answer = {"role": "assistant", "content": reply.text[:_LONGEST_QUOTE]}
+    return (*messages, answer, *said)
+
 
 FIRST_WAIT = 0.5
 """Seconds before the second attempt at most; doubled for each one after it."""

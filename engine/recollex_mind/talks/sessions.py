@@ -17,7 +17,7 @@ import numpy.typing as npt
 from recollex_engine import fork
 from recollex_engine.agents.agent import Agent
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.clock import OPEN_END
+from recollex_engine.clock import MICROSECOND, OPEN_END
 from recollex_engine.domain.statement import Statement
 from recollex_engine.domain.trust import Act
 from recollex_engine.domain.turn import passages_to_embed
@@ -27,15 +27,42 @@ from recollex_engine.ranking.arms import semantic
 from recollex_engine.recall.memory import read_memories
 from recollex_engine.recall.recall import Recall
 from recollex_engine.storage.column import read_only
-from recollex_mind.talks.guarded_turn import guard
-from recollex_mind.talks.salience import read_features
-from recollex_mind.talks.write_policy import WritePolicy
-from recollex_mind.talks.write_session import (
+from recollex_mind.talks.turn_features import find_slots, masked, read_features
+from recollex_mind.talks.write_policy import (
     AssessedTurn,
     TriggeredWrite,
+    WritePolicy,
     WriteSession,
     described,
 )
+
+
+# What of a turn with sensitive parts may be kept? Its statement, masked, for a limited time.
+def guard(statement: Statement, policy: WritePolicy, now: int) -> Statement | None:
+    """Return a turn with its sensitive slots handled, None for a turn that must be ignored.
+
+    A turn that is kept for a limited time has a ``valid_until``, and the kinds of its slots are in
+    its metadata under ``write_sensitive``.
+    """
+    slots = find_slots(statement.text)
+    if not slots:
+        return statement
+    handling = {slot: policy.handling(slot.kind) for slot in slots}
+    if "drop" in handling.values():
+        return None
+    hidden = [slot for slot in slots if handling[slot] == "mask"]
+    guarded = replace(statement, text=masked(statement.text, hidden))
+    kinds = sorted({slot.kind for slot in slots if handling[slot] == "expire"})
+    if not kinds:
+        return guarded
+    said = now if statement.said_at is None else statement.said_at
+    end = said + policy.sensitive_for // MICROSECOND
+    if statement.valid_until is not None:
+        end = min(end, statement.valid_until)
+    return replace(
+        guarded, valid_until=end, metadata=statement.metadata | {"write_sensitive": kinds}
+    )
+
 
 TALKS = 64
 """Limit of the talks whose tiers are kept. Beyond it the talk that was heard longest ago is dropped

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex.errors import LanguageModelError, RecollexError
+from recollex_mind.llm.endpoint import MOST_BYTES
 from recollex_mind.llm.exchange import Reply, Request, counted, mended
 from recollex_mind.llm.language_model import Keeping, LanguageModel, ModelLimits
-from recollex_mind.llm.limited_client import MOST_BYTES
 from tests.scripted_llm import Scripted, Step, completion, scripted
 
 if find_spec("openai") is None or find_spec("pydantic") is None:

@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_mind.talks.salience import EVENTS, Features, SalienceWeights, read_features, salience
+from recollex_mind.talks.turn_features import (
+    EVENTS,
+    Features,
+    SalienceWeights,
+    read_features,
+    salience,
+)
 
 AT = 1_700_000_000_000_000
 KINDS = {

@@ -4,13 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex_mind.talks.sensitive_slots import (
-    KINDS,
-    find_slots,
-    masked,
-    passes_iban,
-    passes_luhn,
-)
+from recollex_mind.talks.turn_features import KINDS, find_slots, masked, passes_iban, passes_luhn
 
 SENSITIVE = [
     ("My card is 4111 1111 1111 1111.", "My card is [card]."),

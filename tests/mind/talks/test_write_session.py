@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
-from recollex_mind.talks.write_policy import WritePolicy
-from recollex_mind.talks.write_session import AssessedTurn, WriteSession, summary
+from recollex_mind.talks.write_policy import AssessedTurn, WritePolicy, WriteSession, summary
 
 MINUTE = 60_000_000
 AXES = np.eye(8, dtype=np.float32)
