@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recollex.api.version import VERSION
+from recollex_engine.storage.formats import VERSION
 
 if TYPE_CHECKING:  # the one list of public names; each is imported when it is first used
     from recollex import errors as errors
@@ -29,12 +29,12 @@ if TYPE_CHECKING:  # the one list of public names; each is imported when it is f
     from recollex.api.backups import restore as restore
     from recollex.api.backups import verify_backup as verify_backup
     from recollex.api.conversation import Conversation as Conversation
-    from recollex.api.doctoring import doctor as doctor
-    from recollex.api.erased_copies import erase_in_copy as erase_in_copy
     from recollex.api.filters import Filter as Filter
     from recollex.api.language_models import llm as llm
-    from recollex.api.log_replay import replay as replay
-    from recollex.api.reembedding import reembed as reembed
+    from recollex.api.maintenance import doctor as doctor
+    from recollex.api.maintenance import erase_in_copy as erase_in_copy
+    from recollex.api.maintenance import reembed as reembed
+    from recollex.api.maintenance import replay as replay
     from recollex.api.store import Store as Store
     from recollex.api.store import open as open
     from recollex.api.transaction import Transaction as Transaction

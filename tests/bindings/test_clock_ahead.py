@@ -9,10 +9,9 @@ import pytest
 import recollex
 from recollex import Retention
 from recollex.api.agent import Agent
-from recollex.api.agent_profile import AgentProfile
 from recollex.api.events import Events
 from recollex.api.facts import Facts
-from recollex.api.opinions import Opinions
+from recollex.api.opinions import AgentProfile, Opinions
 from recollex.api.sessions import Sessions
 from recollex_engine.errors import InputError
 from tests.bindings.word_vectors import WordVectors

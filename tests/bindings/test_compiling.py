@@ -5,15 +5,15 @@ import sys
 
 import pytest
 
-from recollex.api import compiling
-from recollex.api.compiling import MESSAGE, Announcement
+from recollex.api import store
+from recollex.api.store import MESSAGE, Announcement
 from recollex_engine import waiting
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr(compiling.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(store.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(waiting, "DRAWN", 3600)
     return now
 
@@ -70,8 +70,8 @@ def test_a_caller_that_shows_it_itself_hears_nothing(
     clock: list[float], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     announcement = Announcement()
-    monkeypatch.setattr(compiling, "ANNOUNCEMENT", announcement)
-    with compiling.unannounced():
+    monkeypatch.setattr(store, "ANNOUNCEMENT", announcement)
+    with store.unannounced():
         compile_for(announcement, clock, 2)
     assert not caplog.records
     compile_for(announcement, clock, 0.1)

@@ -17,11 +17,10 @@ from typing import Any
 import pytest
 
 import recollex
-from recollex.api.agent_profile import AgentProfile
 from recollex.api.events import Events
 from recollex.api.facts import Facts
 from recollex.api.jobs import Jobs
-from recollex.api.opinions import Opinions
+from recollex.api.opinions import AgentProfile, Opinions
 from recollex.api.sessions import Sessions
 from recollex.api.tools import Tools
 from recollex_engine.errors import ClosedError, ReadOnlyError, RecollexError, StoreMovedError

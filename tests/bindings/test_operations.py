@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 import recollex
-from recollex.api.dsl import OperationParser
-from recollex.api.dsl_fields import FIELDS
+from recollex.api.dsl import FIELDS, OperationParser
 from recollex.cli import main
 from recollex_engine.errors import (
     InputError,

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from recollex.api.conditions import CONDITIONS
-from recollex.api.version import VERSION
 from recollex.remote.wire.messages import CAPABILITIES
 from recollex.remote.wire.methods import METHODS
 from recollex.remote.wire.records import ARGUMENTS, RESULTS
 from recollex_engine import errors
+from recollex_engine.storage.formats import VERSION
 from tests.bindings.serving import VECTOR, Raw, Told, given, serving
 
 PAGE = (Path(__file__).parents[2] / "bindings" / "PROTOCOL.md").read_text("utf-8")

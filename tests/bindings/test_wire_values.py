@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import recollex
-from recollex.api.agent_profile import AgentProfile
 from recollex.api.events import Events
 from recollex.api.facts import Facts
 from recollex.api.jobs import Jobs
-from recollex.api.opinions import Opinions
+from recollex.api.opinions import AgentProfile, Opinions
 from recollex.api.sessions import Sessions
 from recollex.api.tools import Tools
 from recollex.remote.wire.chunks import joined

@@ -4,27 +4,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar, Unpack, overload
 
+import numpy as np
+import numpy.typing as npt
+
 from recollex.api import dsl
-from recollex.api.access_counts import AccessCounts
-from recollex.api.agent_profile import AgentProfile
-from recollex.api.arguments import as_list, checked_id, checked_note, optional_micros
+from recollex.api.arguments import as_list, checked_id, checked_note, one_or_more, optional_micros
 from recollex.api.conversation import Conversing
 from recollex.api.events import Events
-from recollex.api.extracting import Extracting
 from recollex.api.facts import Facts
 from recollex.api.filters import FILTERS, Filters, read_filter
 from recollex.api.history import History
-from recollex.api.investigating import Investigating
-from recollex.api.jobs import Jobs
-from recollex.api.memory_changes import MemoryChanges
-from recollex.api.opinions import Opinions
-from recollex.api.paper_names import PaperNames
+from recollex.api.jobs import Extracting, Jobs
+from recollex.api.memory_changes import AccessCounts, MemoryChanges, RetentionMethods
+from recollex.api.opinions import AgentProfile, Opinions
 from recollex.api.progress import progress_bar
-from recollex.api.questions import read_question
 from recollex.api.retaining import Retaining
-from recollex.api.retention_rules import RetentionMethods
 from recollex.api.sessions import Sessions
-from recollex.api.thinking import ThinkingMethods
+from recollex.api.thinking import Investigating, ThinkingMethods
 from recollex.api.tools import Tools
 from recollex.api.transaction import Transaction, alone
 from recollex_engine.agents.cut import AgentOrCut, Cut
@@ -33,7 +29,16 @@ from recollex_engine.agents.stats import Stats
 from recollex_engine.agents.verification import Verification, verify
 from recollex_engine.clock import Moment, from_micros, to_micros
 from recollex_engine.domain.checks import check_count, check_embedding, check_flag
-from recollex_engine.domain.question import MAX_LIMIT, MEMORIES, Packing, find_packing
+from recollex_engine.domain.filter import Filter
+from recollex_engine.domain.question import (
+    KINDS,
+    MAX_LIMIT,
+    MEMORIES,
+    UNBOUNDED,
+    Packing,
+    Question,
+    find_packing,
+)
 from recollex_engine.domain.trust import stamp
 from recollex_engine.errors import InputError, UnknownIdError
 from recollex_engine.ranking.presets import DEFAULT, Preset, find_preset
@@ -41,6 +46,66 @@ from recollex_engine.recall.lookups import check_field
 from recollex_engine.recall.memory import Memory
 from recollex_engine.recall.recall import Recall
 from recollex_mind.job_log import Mode
+from recollex_mind.profile import Profile
+
+
+class PaperNames:
+    """The methods of `Agent` under their names in Memora."""
+
+    profile: AgentProfile
+
+    def get_agent_profile(self) -> Profile:
+        """Return `Agent.profile.get` (Memora 4.2)."""
+        return self.profile.get()
+
+    def merge_agent_background(self, new_info: str) -> Profile:
+        """Return `Agent.profile.merge_background` (Memora 4.4)."""
+        return self.profile.merge_background(new_info)
+
+
+# Reads the arguments of `Agent.recall` as a question to the engine.
+def read_question(
+    query: str,
+    wanted: Filter,
+    *,
+    thinking_budget: int,
+    max_tokens: int | None,
+    limit: int | None,
+    now: Moment | None,
+    exact: bool,
+    embedding: npt.NDArray[np.float32] | None,
+    min_confidence: float,
+    packing: Packing | None,
+    kinds: str | Sequence[str],
+) -> Question:
+    """Return the question that a recall's arguments ask; raises `InputError`.
+
+    embedding: of the caller, checked.
+    """
+    check_flag(exact, "exact")
+    return Question(
+        query,
+        thinking_budget=thinking_budget,
+        max_tokens=UNBOUNDED if max_tokens is None else max_tokens,
+        limit=limit,
+        filter=wanted,
+        now=optional_micros(now, "now"),
+        exact=exact,
+        embedding=embedding,
+        min_confidence=min_confidence,
+        packing=packing,
+        kinds=MEMORIES if kinds is MEMORIES else _kinds(kinds),
+    )
+
+
+def _kinds(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the kinds that are asked for, in the order of `KINDS`, each once."""
+    wanted = one_or_more(given, "kinds")
+    for kind in wanted:
+        if kind not in KINDS:
+            raise InputError(f"kinds must be some of {', '.join(KINDS)}, got {kind!r}")
+    return tuple(kind for kind in KINDS if kind in wanted)
+
 
 Default = TypeVar("Default")
 REQUIRED: Final = object()

@@ -12,14 +12,17 @@ from recollex.api.arguments import as_names, one_or_more
 from recollex.api.chat_messages import (
     FRAME_TOKENS,
     ChatMessage,
+    Heard,
+    align,
     as_messages,
     as_turns,
     is_message,
+    message_id,
     question_of,
+    read_id,
     with_context,
     without_context,
 )
-from recollex.api.talk_alignment import Heard, align, message_id, read_id
 from recollex_engine.agents.logbook import GONE, GoneIds
 from recollex_engine.domain.checks import MAX_NAME, check_count, check_text, mended
 from recollex_engine.domain.question import MAX_QUERY, UNBOUNDED

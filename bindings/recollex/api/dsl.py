@@ -36,17 +36,20 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from recollex.api import valid_times
-from recollex.api.arguments import as_entities, as_list, checked_note, one_or_more
-from recollex.api.dsl_fields import COMMON, FIELDS, NEEDED, SAME
-from recollex.api.fact_objects import read_object
+from recollex.api.arguments import (
+    as_entities,
+    as_list,
+    checked_note,
+    instant,
+    one_or_more,
+    read_changes,
+)
 from recollex.api.foreign_files import parse_json
-from recollex.api.instants import instant
 from recollex.api.iso_times import parse_time
-from recollex.api.json_values import mentions_of, participant, recorded_start, source_of
-from recollex.api.statements import read_changes
 from recollex_engine.clock import to_micros
 from recollex_engine.dates.locales import DAY_FIRST
 from recollex_engine.domain.ids import random_id
+from recollex_engine.domain.literals import FactObject, Mention, Source, Text
 from recollex_engine.domain.memory_operations import Archive, Correct, Forget, Retain
 from recollex_engine.domain.operations import (
     ArchiveEdge,
@@ -63,6 +66,148 @@ from recollex_engine.domain.operations import (
 from recollex_engine.domain.statement import Statement, network_number
 from recollex_engine.domain.trust import UNKNOWN, Stamp
 from recollex_engine.errors import InputError, OperationError
+
+# Which fields has each operation in JSON, and by which other names? See `dsl`.
+SAME = {
+    "src": {"UPSERT_EDGE": "subject", "MERGE_ENTITY": "source", "LINK": "source"},
+    "dst": {
+        "UPSERT_EDGE": "object",
+        "RETRO_CORRECT": "object",
+        "MERGE_ENTITY": "target",
+        "LINK": "target",
+    },
+    "rel": {"UPSERT_EDGE": "predicate", "LINK": "relation"},
+    "src_id": {"MERGE_ENTITY": "source"},
+    "dst_id": {"MERGE_ENTITY": "target"},
+    "edge_id": {"UPSERT_EDGE": "id", "ARCHIVE_EDGE": "id", "RETRO_CORRECT": "id"},
+    "canonical_name": {"UPSERT_ENTITY": "name"},
+    "facts": {"UPSERT_EVENT": "includes_fact"},
+    "span": {"UPSERT_EVENT": "time_span"},
+    "role": {"LINK": "qualifier"},
+    "event": {"LINK": "source"},
+}
+"""The paper's name of a field -> operation -> the name that is used here."""
+COMMON = ("op", "by", "why", "recorded_at")
+"""The fields of every operation."""
+_MEMORY = "text event_at network context tags metadata valid_until"
+_EDGE = "object valid evidence source mentions confidence uncertainty"
+FIELDS: dict[str, tuple[str, ...]] = {
+    word: tuple(names.split())
+    for word, names in {
+        "RETAIN": f"{_MEMORY} id document_id entities",
+        "FORGET": "id",
+        "ARCHIVE": "id",
+        "CORRECT": f"id {_MEMORY}",
+        "UPSERT_ENTITY": "name aliases types",
+        "MERGE_ENTITY": "source target",
+        "SPLIT_ENTITY": "source name",
+        "UPSERT_EDGE": f"subject predicate id {_EDGE}",
+        "ARCHIVE_EDGE": "id valid",
+        "RETRO_CORRECT": f"id valid_start valid_end {_EDGE}",
+        "UPSERT_EVENT": "summary participants includes_fact time_span status times mentions id",
+        "LINK": "source relation target qualifier",
+        "UPSERT_EPISODE": "title window events id",
+        "BEGIN": "",
+        "COMMIT": "",
+    }.items()
+}
+"""Operation -> its fields. The source of a memory is not among them: only the caller gives it."""
+NEEDED: dict[str, tuple[str, ...]] = {
+    "RETAIN": ("text",),
+    "FORGET": ("id",),
+    "ARCHIVE": ("id",),
+    "CORRECT": ("id",),
+    "UPSERT_ENTITY": ("name",),
+    "MERGE_ENTITY": ("source", "target"),
+    "SPLIT_ENTITY": ("source",),
+    "UPSERT_EDGE": ("subject", "predicate", "object"),
+    "ARCHIVE_EDGE": ("id",),
+    "RETRO_CORRECT": ("id",),
+    "UPSERT_EVENT": ("summary",),
+    "LINK": ("source", "relation", "target"),
+    "UPSERT_EPISODE": ("title", "events"),
+}
+"""Operation -> the fields that it must have."""
+
+
+# The values inside an operation in JSON: mentions, sources, participants.
+def recorded_start(value: Any) -> Any:
+    """Return when an operation is recorded, from MemoTrace's ``record`` and ``record_end``."""
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return value
+    if len(value) != 2 or value[1] is not None:
+        raise InputError(
+            f"record must be [start, null]: an end is recorded by ARCHIVE_EDGE or RETRO_CORRECT, "
+            f"got {value!r}"
+        )
+    return value[0]
+
+
+def participant(value: Any) -> tuple[Any, Any]:
+    """Return (name, role) of a participant."""
+    if isinstance(value, str):
+        return value, None
+    if isinstance(value, Mapping) and "name" in value and set(value) <= {"name", "role"}:
+        return value["name"], value.get("role")
+    if isinstance(value, Sequence) and len(value) == 2:
+        return value[0], value[1]
+    raise InputError(f'participants must be names or {{"name": ..., "role": ...}}, got {value!r}')
+
+
+def source_of(value: Any) -> Source | None:
+    """Return a source that was given as a URI or as an object."""
+    if value is None or isinstance(value, Source):
+        return value
+    if isinstance(value, str):
+        return Source(value)
+    if isinstance(value, Mapping) and "uri" in value and set(value) <= {"uri", "hash"}:
+        return Source(value["uri"], value.get("hash"))
+    raise InputError(f'source must be {{"uri": ..., "hash": ...}}, got {value!r}')
+
+
+def mentions_of(values: Any) -> tuple[Mention, ...]:
+    """Return mentions that were given as objects."""
+    found = []
+    for value in as_list(values, "mentions"):
+        if isinstance(value, Mention):
+            found.append(value)
+        elif isinstance(value, Mapping) and set(value) == {"document", "span", "text"}:
+            found.append(Mention(value["document"], value["span"], value["text"]))
+        else:
+            raise InputError(
+                f'a mention must be {{"document": ..., "span": [0, 5], "text": ...}}, got {value!r}'
+            )
+    return tuple(found)
+
+
+# The object of a fact as JSON: a name, a number, a boolean, or an object that says its kind.
+def read_object(value: Any, moment: Callable[[object, str], datetime]) -> FactObject:
+    """Return the object of a fact; ``moment`` reads a time, whose name in errors it takes.
+
+    Raises `InputError`.
+
+    >>> read_object({"text": "blue"}, None), read_object("Rome", None), read_object(3, None)
+    (Text(value='blue'), 'Rome', 3)
+    """
+    if not isinstance(value, Mapping):
+        return value  # type: ignore[no-any-return]  # checked by the engine
+    if len(value) != 1:
+        raise InputError(f"object must have one field, its kind, got {dict(value)!r}")
+    ((kind, content),) = value.items()
+    if kind == "text":
+        return Text(content)
+    if kind == "time":
+        return moment(content, "object")
+    if kind == "mention":
+        return mentions_of([content])[0]
+    wanted: dict[str, type] = {"entity": str, "boolean": bool, "number": float}
+    if kind in wanted:
+        number = kind == "number" and isinstance(content, int) and not isinstance(content, bool)
+        if isinstance(content, wanted[kind]) or number:
+            return content  # type: ignore[no-any-return]
+        raise InputError(f"object {kind} must be of its kind, got {content!r}")
+    kinds = "entity, text, number, boolean, time or mention"
+    raise InputError(f"object must be of kind {kinds}, got {kind!r}")
 
 
 @dataclass

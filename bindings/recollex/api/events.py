@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from recollex.api import valid_times
-from recollex.api.arguments import checked_id, checked_note, one_or_more, optional_micros
+from recollex.api.arguments import checked_id, checked_note, instant, one_or_more, optional_micros
 from recollex.api.fact_operations import Submit
-from recollex.api.instants import instant
 from recollex.api.searching import search
 from recollex.api.valid_times import GivenInterval
 from recollex_engine.agents.cut import AgentOrCut

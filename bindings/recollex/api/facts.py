@@ -3,10 +3,9 @@
 from typing import Any, Unpack
 
 from recollex.api.arguments import checked_id, checked_note, optional_micros
-from recollex.api.fact_filters import FACT_FILTERS, FactFilters, read_conditions
 from recollex.api.fact_operations import FactOperations, Submit
-from recollex.api.phrases import Phrases
-from recollex.api.searching import search
+from recollex.api.filters import FACT_FILTERS, FactFilters, read_conditions
+from recollex.api.searching import Phrases, search
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.checks import check_count, check_flag
@@ -92,7 +91,7 @@ class Facts(FactOperations, Phrases):
     ) -> FactList:
         """Return the facts that meet all of the conditions, in recorded order.
 
-        conditions: see `recollex.api.fact_filters.FactFilters`; the most useful are subject,
+        conditions: see `recollex.api.filters.FactFilters`; the most useful are subject,
         predicate, object, start and end. order_by: "recorded", or "start" or "end" of the valid
         time, where an open start comes first and an open end last; equal ones as they were
         recorded. descending: the opposite order. offset: how many facts are skipped; limit: the

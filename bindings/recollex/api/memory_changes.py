@@ -1,18 +1,124 @@
-"""How is a memory changed or removed? It is corrected, archived or forgotten."""
+"""How is a memory changed, removed or counted? Corrected, archived, forgotten, by rules too."""
 
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
 from typing import Any, Unpack
 
-from recollex.api.arguments import as_list, checked_id, optional_micros
+from recollex.api.arguments import (
+    as_list,
+    checked_id,
+    checked_note,
+    one_or_more,
+    optional_micros,
+    read_amendment,
+    read_changes,
+)
 from recollex.api.filters import FILTERS, Filters, read_filter
-from recollex.api.statements import read_amendment, read_changes
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
-from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, check_flag, check_note, check_text
-from recollex_engine.domain.removal import Erasure, Selection
+from recollex_engine.domain.checks import (
+    MAX_IDS,
+    MAX_NAME,
+    MAX_TEXT,
+    check_count,
+    check_flag,
+    check_note,
+    check_text,
+)
+from recollex_engine.domain.removal import Erasure, Expiry, Retention, Selection, check_rules
 from recollex_engine.domain.trust import Act, note, stamp
 from recollex_engine.errors import InputError
+from recollex_engine.state.accesses import Accesses
+
+
+# How long, and how many, memories does an agent keep? Rules that it applies to itself.
+class RetentionMethods:
+    """The methods of `Agent` about retention rules."""
+
+    engine: AgentOrCut
+
+    def retention(self) -> list[Retention]:
+        """Return the retention rules in force; [] if all memories are kept, as at first."""
+        return list(self.engine.retention())
+
+    def set_retention(
+        self,
+        rules: Sequence[Retention],
+        *,
+        by: str | None = None,
+        why: str | None = None,
+    ) -> None:
+        """Set all retention rules of the agent; [] keeps everything from now on.
+
+        From then on each call that records something also forgets what is due at its recorded time:
+        `retain`, `retain_dialogue`, `correct`, `apply`, transactions, facts and events; `expire`
+        does it at any time. What is due is forgotten by operations of the log, one microsecond
+        later, with "retention" as ``by`` and the rule as ``why``; a replay repeats them. by, why:
+        who sets the rules and for which reason. Raises `errors.InputError`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> alice.set_retention([recollex.Retention(count=2)], by="ann", why="policy 7")
+        >>> ids = alice.retain_many(["Tea.", "Milk.", "Rye."], id=["tea", "milk", "rye"])
+        >>> [memory.id for memory in alice.list()]
+        ['milk', 'rye']
+        """
+        self.engine.writable().set_rules(check_rules(rules), checked_note(by, why))
+
+    def expire(self) -> Expiry:
+        """Forget what is due by the rules now, and erase what rules with ``erase`` let go.
+
+        Erased are all versions of a memory, also closed ones, once the newest of them is due.
+        Raises the errors of `erase`.
+        """
+        return self.engine.writable().expire()
+
+
+# How often was a memory returned or used? Counted beside the memory, and told by the caller.
+class AccessCounts:
+    """The methods of `Agent` that count accesses."""
+
+    engine: AgentOrCut
+
+    def used(self, ids: str | Sequence[str], *, helped: bool | None = None) -> None:
+        """Record that memories were used in an answer, and perhaps whether they helped.
+
+        helped: True if they did, False if they misled, None if that is not known. It is recorded
+        at once, whether or not the store counts what recalls return; `accesses` tells it. ids may
+        be empty, after a recall that found nothing; then nothing is recorded.
+
+        Raises `errors.InputError`, and `errors.UnknownIdError`; then nothing is recorded.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp()).agent("alice")
+        >>> id = alice.retain("Bob likes tea.")
+        >>> alice.used(id, helped=True)
+        >>> alice.accesses(id).used, alice.accesses(id).helped
+        (1, 1)
+        """
+        named = [checked_id(id) for id in one_or_more(ids, "ids")]
+        check_count(len(named), "the number of ids", 0, MAX_IDS)
+        if helped is not None:
+            check_flag(helped, "helped")
+        how = {True: ("used", "helped"), False: ("used", "misled"), None: ("used",)}[helped]
+        if named:
+            self.engine.writable().used(named, how)
+
+    def accesses(self, id: str) -> Accesses:
+        """Return how often a memory was returned and used, in all its versions, and when last.
+
+        Recalls are counted in a store that was opened with ``count_accesses=True``; those of the
+        last second may be missing. `at` an earlier time it is what was counted by then. Raises
+        `errors.UnknownIdError`.
+
+        >>> import recollex, tempfile
+        >>> alice = recollex.open(tempfile.mkdtemp(), count_accesses=True).agent("alice")
+        >>> id = alice.retain("Bob likes tea.")
+        >>> recall = alice.recall("Who likes tea?")
+        >>> alice.accesses(id).returned
+        1
+        """
+        return self.engine.accesses(checked_id(id))
 
 
 class MemoryChanges:

@@ -8,11 +8,10 @@ with the same signature and documentation.
 from typing import Final
 
 from recollex.api.agent import Agent
-from recollex.api.agent_profile import AgentProfile
 from recollex.api.events import Events
 from recollex.api.facts import Facts
 from recollex.api.jobs import Jobs
-from recollex.api.opinions import Opinions
+from recollex.api.opinions import AgentProfile, Opinions
 from recollex.api.proxies import Method, Table, rows
 from recollex.api.sessions import Sessions
 from recollex.api.tools import Tools

@@ -1,21 +1,68 @@
 """How is a memory retained? A text, a list of texts, or the turns of a talk."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
 from typing import Any, overload
 
-from recollex.api.arguments import Entities, as_list, as_names, micros_per_text, optional_micros
+from recollex.api.arguments import (
+    Entities,
+    as_list,
+    as_names,
+    micros_per_text,
+    optional_micros,
+    read_statements,
+    refuse_text,
+)
 from recollex.api.progress import progress_bar
-from recollex.api.retain_at_times import retain_at_times
 from recollex.api.sessions import Sessions
-from recollex.api.statements import read_statements, refuse_text
 from recollex_engine.agents.cut import AgentOrCut
-from recollex_engine.clock import Moment
-from recollex_engine.domain.checks import MAX_NAME, check_flag, check_text, mended_turns
-from recollex_engine.domain.statement import network_number
+from recollex_engine.clock import Moment, check_recorded_at
+from recollex_engine.domain.checks import (
+    MAX_NAME,
+    check_embeddings,
+    check_flag,
+    check_text,
+    mended_turns,
+)
+from recollex_engine.domain.statement import Statement, network_number
 from recollex_engine.domain.trust import TurnStamps
 from recollex_engine.domain.turn import read_turn, split_turn
 from recollex_engine.errors import InputError
+from recollex_engine.models.embedder import EmbeddingProgress
 from recollex_mind.talks.write_policy import WritePolicy
+
+
+# How is history imported? As a transaction for each time at which something was recorded.
+def retain_at_times(
+    agent: AgentOrCut,
+    statements: list[Statement],
+    vectors: Any,
+    times: Sequence[int | None],
+    progress: EmbeddingProgress | None,
+) -> list[str]:
+    """Retain statements recorded at several times, one transaction for each; return their ids.
+
+    times: microseconds, one for each statement, which must not go back. vectors: one for each
+    statement, or None. Raises `InputError`.
+    """
+    for place, (before, at) in enumerate(pairwise(times), start=1):
+        if before is None or at is None or at < before:
+            raise InputError(
+                f"recorded_at must not go back and have no gaps, got item {place} earlier than "
+                "the one before it, or None"
+            )
+    last = times[-1]
+    assert last is not None
+    check_recorded_at(last, agent.clock())  # before the first transaction
+    if vectors is not None:
+        vectors = check_embeddings(vectors, "embedding", len(statements), agent.dimension)
+    ids: list[str] = []
+    for at, run in groupby(range(len(times)), times.__getitem__):
+        places = list(run)
+        part = slice(places[0], places[-1] + 1)
+        own = None if vectors is None else vectors[part]
+        ids += agent.writable().retain(statements[part], own, at, progress=progress)
+    return ids
 
 
 class Retaining:

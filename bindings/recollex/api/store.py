@@ -1,19 +1,22 @@
 """Opens a store, a folder of agents."""
 
+import logging
 import os
-from collections.abc import Callable, Iterable
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 from weakref import WeakValueDictionary
 
 from recollex.api.agent import Agent
-from recollex.api.compiling import ANNOUNCEMENT
-from recollex.api.extracting import read_mode
+from recollex.api.argument_groups import ArgumentGroup
+from recollex.api.jobs import read_mode
 from recollex.api.joint_recalls import agent_ids, recall_together
 from recollex.api.keys import Key, key_bytes
-from recollex.api.new_agents import DEFAULTS, NEW_AGENTS, NewAgents
 from recollex.api.progress import opening_bar, progress_bar
 from recollex_engine import fork
 from recollex_engine.agents import store as engine
@@ -22,6 +25,7 @@ from recollex_engine.backup import backup
 from recollex_engine.backup.backup import BackupRun
 from recollex_engine.backup.target import BackupPlace, open_target
 from recollex_engine.clock import system_clock, to_micros
+from recollex_engine.dates.locales import DAY_FIRST
 from recollex_engine.domain.checks import check_flag
 from recollex_engine.errors import InputError
 from recollex_engine.log.durability import Durability
@@ -29,6 +33,7 @@ from recollex_engine.models.embedder import Embedder
 from recollex_engine.recall.joint_recall import JointRecall
 from recollex_engine.storage.lock import absolute
 from recollex_engine.text.type_rule import Naming
+from recollex_engine.waiting import waiting
 from recollex_kernels.machine.jit import tell_of_compiling
 from recollex_mind.job_log import Mode
 
@@ -36,6 +41,106 @@ if TYPE_CHECKING:
     from recollex_engine.agents.agent import Agent as EngineAgent
     from recollex_mind.extraction import BackgroundExtraction
     from recollex_mind.llm.language_model import LanguageModel
+
+
+# The arguments of `open` that count for the agents which are made through it.
+class NewAgents(TypedDict, total=False):
+    """The settings of new agents; an agent that exists keeps those that it was made with.
+
+    language: for stemming and stop words. locale: a language tag. In "en-US" 5/7/2023 is 7 May, in
+    every other locale 5 July, in questions and in retained texts; 25.12. and 12/25 are read in
+    either.
+    entity_rule: when two names are one entity. "alike": if they are alike by themselves and
+    Memora's sum of likeness, company and recency (2.3.2) reaches 0.75. "memora": the sum alone, as
+    printed; and names that differ in a legal form or a diminutive ("Google Inc" and "Google",
+    "Bob" and "Robert") are one.
+    """
+
+    language: str
+    locale: str
+    entity_rule: Literal["alike", "memora"]
+
+
+DEFAULTS: NewAgents = {"language": "english", "locale": DAY_FIRST, "entity_rule": "alike"}
+NEW_AGENTS = ArgumentGroup(
+    NewAgents,
+    dict(DEFAULTS),
+    {
+        "model": "embedder",
+        "embedding_model": "embedder",
+        "embedding_function": "embedder",
+        "readonly": "read_only",
+        "sync": "durability",
+    },
+)
+
+
+# Say that kernels are compiled: what it takes, how to do it ahead, and that it goes on.
+LONG = 1.0
+"""Seconds of compiling that nothing is said about."""
+MESSAGE = (
+    "compiling kernels, about a minute of CPU, once for this version and processor; "
+    "`recollex warmup` does it ahead"
+)
+
+
+class Announcement:
+    """Says once that kernels are compiled, when that has taken `LONG` seconds; see `MESSAGE`.
+
+    On a terminal it is a line on standard error, and another tells while they are compiled how
+    long that has taken; elsewhere it is a warning of the logger "recollex". `started` and `ended`
+    nest, as a kernel's compilation compiles the kernels that it calls.
+    """
+
+    def __init__(self) -> None:
+        self.quiet: bool = False
+        self._said = False
+        self._depth = 0
+        self._since = 0.0
+        self._spent = 0.0
+        self._shown = ExitStack()
+
+    def started(self) -> None:
+        """Note that a kernel is about to be compiled."""
+        if self._depth == 0:
+            self._since = time.monotonic()
+            if not self.quiet:
+                self._shown.enter_context(waiting(lambda: "compiling kernels"))
+        self._depth += 1
+        self._say_if_long()
+
+    def ended(self) -> None:
+        """Note that a kernel was compiled."""
+        self._say_if_long()
+        self._depth -= 1
+        if self._depth == 0:
+            self._spent += time.monotonic() - self._since
+            self._shown.close()
+
+    def _say_if_long(self) -> None:
+        spent = self._spent + time.monotonic() - self._since
+        if self._said or self.quiet or spent < LONG:
+            return
+        self._said = True
+        if sys.stderr.isatty():
+            print(f"\rrecollex: {MESSAGE}\x1b[K", file=sys.stderr)
+        else:
+            logging.getLogger("recollex").warning("%s", MESSAGE)
+
+
+ANNOUNCEMENT = Announcement()
+"""That of this process."""
+
+
+@contextmanager
+def unannounced() -> Iterator[None]:
+    """Say nothing about what is compiled in the body, whose caller shows it."""
+    before = ANNOUNCEMENT.quiet
+    ANNOUNCEMENT.quiet = True
+    try:
+        yield
+    finally:
+        ANNOUNCEMENT.quiet = before
 
 
 class Store:

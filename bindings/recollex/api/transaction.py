@@ -9,10 +9,12 @@ from recollex.api.arguments import (
     checked_note,
     one_or_more,
     optional_micros,
+    read_amendment,
+    read_changes,
+    read_statements,
 )
 from recollex.api.events import EventOperations
 from recollex.api.fact_operations import FactOperations, Submit
-from recollex.api.statements import read_amendment, read_changes, read_statements
 from recollex_engine.agents.cut import AgentOrCut
 from recollex_engine.clock import Moment
 from recollex_engine.domain.ids import random_id

@@ -24,8 +24,8 @@ import numpy as np
 
 import recollex
 from recollex import presets
-from recollex.api.compiling import unannounced
 from recollex.api.progress import progress_bar
+from recollex.api.store import unannounced
 from recollex.cli import relax_garbage_collector
 from recollex.cli.demo.conversation import turns
 from recollex.cli.parser import Arguments

@@ -22,8 +22,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from recollex.files.imports.formats import Format
-from recollex.files.imports.paragraphs import paragraphs
-from recollex.files.imports.reading import PICTURE, FileReading, Object, as_dict, as_list
+from recollex.files.imports.reading import (
+    PICTURE,
+    FileReading,
+    Object,
+    as_dict,
+    as_list,
+    paragraphs,
+)
 from recollex_engine.domain.turn import is_tool_result
 from recollex_engine.errors import InputError
 

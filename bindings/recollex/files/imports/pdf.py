@@ -11,9 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from recollex.files.imports.folders import files_below, files_of_kind
 from recollex.files.imports.formats import Format
-from recollex.files.imports.reading import FileReading, Object
+from recollex.files.imports.reading import FileReading, Object, files_below, files_of_kind
 from recollex_engine.errors import InputError
 
 _MAGIC = b"%PDF-"

@@ -2,18 +2,46 @@
 
 A reader (`formats.Format.read`) counts in ``reading`` what it does not understand, and never drops
 it in silence.
+
+Paragraphs of a text that has no ids: each gets one that is made of its document and its words.
+So a paragraph keeps its id when others are written before it, and one that is changed is another.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
+from recollex.api.foreign_files import is_regular
 from recollex_engine.domain.checks import MAX_NAME, MAX_TEXT, mended
 from recollex_engine.domain.turn import read_content, split_turn
 from recollex_engine.errors import InputError
+
+_EMPTY_LINE = re.compile(r"\n[ \t]*\n")
+
+
+def paragraphs(text: str, document: str) -> Iterator[tuple[str, str]]:
+    r"""Yield the id and the words of each paragraph of a text.
+
+    >>> [words for _, words in paragraphs("Likes tea.\n\nLives in Oslo.", "notes")]
+    ['Likes tea.', 'Lives in Oslo.']
+    """
+    yield from named((part.strip() for part in _EMPTY_LINE.split(text)), document)
+
+
+def named(texts: Iterator[str], document: str) -> Iterator[tuple[str, str]]:
+    """Yield the id and the words of each text that is not empty."""
+    seen: Counter[str] = Counter()
+    for words in texts:
+        if words:
+            seen[words] += 1
+            yield str(uuid5(NAMESPACE_URL, f"{seen[words]} {document} {words}")), words
+
 
 Object = dict[str, Any]
 """A memory or a turn, with the fields of a line; see `api.jsonl`."""
@@ -142,3 +170,33 @@ def as_dict(value: object) -> dict[str, Any]:
 def as_list(value: object) -> list[Any]:
     """Return a list as it is, and an empty one for anything else."""
     return value if isinstance(value, list) else []
+
+
+# The files of a folder and of those below it, without what is hidden.
+def files_below(folder: Path, reading: FileReading | None = None) -> Iterator[Path]:
+    """Yield the regular files in a folder and below it, sorted by their paths.
+
+    A link is counted in ``reading``, not followed: it may lead out of the folder. So is a pipe or
+    a device.
+    """
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if hidden or (path.is_dir() and not path.is_symlink()):
+            continue
+        if is_regular(path):
+            yield path
+        elif reading is not None:
+            reading.skip("link" if path.is_symlink() else "pipe, socket or device")
+
+
+def files_of_kind(folder: Path, suffixes: tuple[str, ...], reading: FileReading) -> Iterator[Path]:
+    """Yield the files whose names end so, and count the others. Raises `InputError` for none."""
+    found = False
+    for path in files_below(folder, reading):
+        if path.suffix.lower() in suffixes:
+            found = True
+            yield path
+        else:
+            reading.skip(f"file {path.suffix.lower() or path.name}")
+    if not found:
+        raise InputError(f"the folder has no file that ends with {', '.join(suffixes)}")

@@ -6,7 +6,6 @@ from typing import Any
 import anyio
 from mcp.server.mcpserver import MCPServer
 
-from recollex.api.version import VERSION
 from recollex.frameworks.mcp.agents import Agents
 from recollex.frameworks.mcp.episodic_tools import EpisodicTools
 from recollex.frameworks.mcp.knowledge_tools import KnowledgeTools
@@ -15,6 +14,7 @@ from recollex.frameworks.mcp.prompts import INSTRUCTIONS, Prompts, PromptServer
 from recollex.frameworks.mcp.reference_tools import ReferenceTools
 from recollex.frameworks.mcp.resources import Resources
 from recollex.frameworks.mcp.strict_server import StrictServer
+from recollex_engine.storage.formats import VERSION
 
 
 def make_server(

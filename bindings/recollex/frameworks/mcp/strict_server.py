@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, InputRequiredResult, Tool
 from pydantic import ValidationError
 
-from recollex.api.argument_names import check_names, near
+from recollex.api.argument_groups import check_names, near
 from recollex.frameworks.mcp.prompts import PromptServer
 from recollex_engine.errors import InputError
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from recollex.api.progress import ProgressListener
-from recollex.api.version import VERSION
 from recollex.remote.client import sockets
 from recollex.remote.client.channel import LostError, UnsendableError
 from recollex.remote.client.inbox import Inbox, ServerAnswer
@@ -23,6 +22,7 @@ from recollex_engine.errors import (
     ProtocolError,
     RecollexError,
 )
+from recollex_engine.storage.formats import VERSION
 
 RECEIVE_BYTES = 1 << 18
 """Bytes that are read at once, at most."""

@@ -3,7 +3,7 @@
 from datetime import UTC
 from typing import Any
 
-from recollex.api.fact_objects import read_object
+from recollex.api.dsl import read_object
 from recollex.api.iso_times import parse_time
 from recollex.remote.http import responses
 from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint, counted, each_of

@@ -5,9 +5,8 @@ from functools import partial, reduce
 from operator import or_
 from typing import Any
 
-from recollex.api.tool_schemas import FORMS, tool_schemas
 from recollex.api.tool_texts import TOOLS
-from recollex.api.tools import MAX_TOKENS, Tools
+from recollex.api.tools import FORMS, MAX_TOKENS, Tools, tool_schemas
 from recollex.remote.http import responses
 from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint
 from recollex.remote.http.schema import (

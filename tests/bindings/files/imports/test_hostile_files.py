@@ -10,8 +10,8 @@ import pytest
 import recollex
 from recollex import cli
 from recollex.api import foreign_files
-from recollex.files.imports.html_text import text_of_html
 from recollex.files.imports.markdown import read_text
+from recollex.files.imports.mbox import text_of_html
 from recollex.files.imports.reading import FileReading
 from recollex_engine.errors import InputError
 from tests.hostile import UNITS, seconds

@@ -3,7 +3,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from recollex.files.imports.partial_dates import read_period, read_valid
+from recollex.files.imports.triples import read_period, read_valid
 from recollex_engine.clock import to_micros
 from recollex_engine.errors import InputError
 

@@ -6,9 +6,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from recollex.api.tool_schemas import FORMS, tool_schemas
 from recollex.api.tool_texts import ARGUMENTS, TOOLS
-from recollex.api.tools import Tools
+from recollex.api.tools import FORMS, Tools, tool_schemas
 from tests.bindings.remote.http.http_service import ok, refused, served
 from tests.bindings.word_vectors import WordVectors
 
