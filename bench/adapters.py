@@ -37,7 +37,7 @@ from bench.lib.latency import (
     race,
     with_one_thread,
 )
-from recollex.frameworks.nearest import EACH
+from recollex.frameworks.adapter_calls import EACH
 
 QUESTIONS = 100
 SECONDS = 4.0

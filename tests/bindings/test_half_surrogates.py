@@ -13,7 +13,7 @@ import pytest
 import recollex
 import recollex.aio
 from recollex.errors import InputError
-from recollex.frameworks.kept_turns import kept_message, kept_turn
+from recollex.frameworks.adapter_calls import kept_message, kept_turn
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 

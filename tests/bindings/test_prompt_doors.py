@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import recollex
-from recollex.frameworks import memory_tools
+from recollex.frameworks import adapter_calls
 from recollex_engine.domain.literals import Text
 from recollex_mind.episodic.investigating import FoundEvidence
 from recollex_mind.prompt_data import as_data
@@ -53,8 +53,7 @@ def mcp(call: Callable[[Any, Any], Any]) -> Callable[[Hostile], str]:
             episodic_tools,
             knowledge_tools,
             memory_tools,
-            prompts,
-            resources,
+            server,
         )
 
         class Only:
@@ -64,12 +63,12 @@ def mcp(call: Callable[[Any, Any], Any]) -> Callable[[Hostile], str]:
             def name(self, context: Any) -> str:
                 return "ada"
 
-        class Tools(episodic_tools.EpisodicTools, knowledge_tools.KnowledgeTools, prompts.Prompts):
+        class Tools(episodic_tools.EpisodicTools, knowledge_tools.KnowledgeTools, server.Prompts):
             history = memory_tools.MemoryTools.history
             recall = memory_tools.MemoryTools.recall
             get = memory_tools.MemoryTools.get
-            resource = resources.Resources.memory
-            _own = resources.Resources._own
+            resource = server.Resources.memory
+            _own = server.Resources._own
 
         answered = call(Tools(Only()), of)  # type: ignore[arg-type]
         return answered if isinstance(answered, str) else answered.content[0].text
@@ -111,7 +110,7 @@ DOORS: dict[str, Callable[[Hostile], str]] = {
     "think": thought,
     "investigate": evidence,
     "prompt data": lambda of: "\n".join(map(as_data, of.texts)),
-    "adapters' tool": lambda of: memory_tools.lines(of.agent.list()),
+    "adapters' tool": lambda of: adapter_calls.lines(of.agent.list()),
     "mcp recall": mcp(lambda tools, of: tools.recall(None, ASKED, max_tokens=10**6)),
     "mcp get": mcp(lambda tools, of: tools.get(None, of.ids[0])),
     "mcp history": mcp(lambda tools, of: tools.history(None, of.ids[0])),

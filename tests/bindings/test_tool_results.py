@@ -11,7 +11,7 @@ import pytest
 
 import recollex
 import recollex.aio
-from recollex.frameworks.kept_turns import SOURCES, kept_turn
+from recollex.frameworks.adapter_calls import SOURCES, kept_turn
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
 

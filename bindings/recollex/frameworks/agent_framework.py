@@ -6,8 +6,7 @@ Needs ``pip install 'recollex[agent-framework]'``.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollex.frameworks.awaiting import awaited
-from recollex.frameworks.kept_turns import SOURCES, kept_message, kept_turn
+from recollex.frameworks.adapter_calls import SOURCES, awaited, kept_message, kept_turn
 from recollex_engine.domain.checks import mended
 from recollex_engine.domain.question import MAX_LIMIT
 

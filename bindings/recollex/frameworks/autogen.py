@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from recollex.frameworks.awaiting import awaited
+from recollex.frameworks.adapter_calls import awaited
 from recollex_engine.domain.checks import mended
 from recollex_engine.domain.question import MAX_LIMIT
 from recollex_engine.errors import InputError

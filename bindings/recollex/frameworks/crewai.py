@@ -9,8 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from recollex.frameworks.nearest import EACH
-from recollex.frameworks.padding import padded
+from recollex.frameworks.adapter_calls import EACH, padded
 from recollex_engine.domain.question import MAX_BUDGET, MAX_LIMIT
 from recollex_engine.ranking.fusion import ReciprocalRank
 

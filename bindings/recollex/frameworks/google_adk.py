@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from recollex.frameworks.awaiting import awaited
-from recollex.frameworks.kept_turns import KEPT, SOURCES, kept_message, kept_turn
+from recollex.frameworks.adapter_calls import KEPT, SOURCES, awaited, kept_message, kept_turn
 from recollex_engine.domain.checks import mended
 from recollex_engine.domain.prompt_lines import defused
 from recollex_engine.errors import UnknownIdError

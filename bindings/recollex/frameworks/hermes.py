@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import recollex
-from recollex.frameworks import memory_tools as tools
-from recollex.frameworks.kept_turns import SOURCES
+from recollex.frameworks import adapter_calls as tools
+from recollex.frameworks.adapter_calls import SOURCES
 from recollex_engine.domain.checks import mended
 from recollex_engine.errors import InputError, RecollexError
 

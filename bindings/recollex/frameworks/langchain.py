@@ -9,10 +9,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from recollex.frameworks.awaiting import awaited
-from recollex.frameworks.nearest import EACH, nearest
-from recollex.frameworks.padding import padded
-from recollex.frameworks.recalled import recalled
+from recollex.frameworks.adapter_calls import EACH, awaited, nearest, padded, recalled
 from recollex_engine.domain.checks import mended
 from recollex_engine.domain.prompt_lines import defused
 from recollex_engine.errors import InputError

@@ -7,8 +7,7 @@ import base64
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from recollex.frameworks.awaiting import awaited
-from recollex.frameworks.kept_turns import SOURCES, kept_message, kept_turn
+from recollex.frameworks.adapter_calls import SOURCES, awaited, kept_message, kept_turn
 from recollex_engine.domain.question import MAX_LIMIT
 
 try:

@@ -6,10 +6,7 @@ Needs ``pip install 'recollex[llama-index]'``.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recollex.frameworks.awaiting import awaited
-from recollex.frameworks.kept_turns import SOURCES, as_role, said
-from recollex.frameworks.padding import padded
-from recollex.frameworks.recalled import recalled
+from recollex.frameworks.adapter_calls import SOURCES, as_role, awaited, padded, recalled, said
 from recollex_engine.domain.checks import mended
 from recollex_engine.domain.prompt_lines import defused
 

@@ -6,8 +6,8 @@ Needs ``pip install 'recollex[pydantic-ai]'``.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from recollex.frameworks import memory_tools as tools
-from recollex.frameworks.awaiting import awaited
+from recollex.frameworks import adapter_calls as tools
+from recollex.frameworks.adapter_calls import awaited
 from recollex_engine.errors import InputError, UnknownIdError
 
 try:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import recollex
-from recollex.pages.clock_moments import clock_moments
+from recollex.pages.studio.reads import clock_moments
 from recollex_engine.clock import from_micros
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

@@ -7,9 +7,17 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from recollex.frameworks.mcp.agents import Agents, Caller
-from recollex.frameworks.mcp.answers import NOTHING, answer, answers, memory_lines, shown
+from recollex.frameworks.mcp.answers import (
+    NOTHING,
+    Limit,
+    Time,
+    answer,
+    answers,
+    memory_lines,
+    moment,
+    shown,
+)
 from recollex.frameworks.mcp.memory_tools import READS, add_tools
-from recollex.frameworks.mcp.times import Limit, Time, moment
 from recollex_engine.domain.prompt_lines import written_short
 
 TriplePart = Annotated[str | None, Field(description="A name, such as Alice, works_at or Google.")]

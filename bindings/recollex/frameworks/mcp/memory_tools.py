@@ -8,8 +8,18 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
 from recollex.frameworks.mcp.agents import Agents, Caller, author
-from recollex.frameworks.mcp.answers import answer, answers, memory_line, memory_lines, shown
-from recollex.frameworks.mcp.times import Id, Limit, Time, Why, moment
+from recollex.frameworks.mcp.answers import (
+    Id,
+    Limit,
+    Time,
+    Why,
+    answer,
+    answers,
+    memory_line,
+    memory_lines,
+    moment,
+    shown,
+)
 from recollex_engine.domain.prompt_lines import written_short
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
