@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 
 from recollex.api.proxies import Method
-from recollex.remote.client import idempotency
+from recollex.remote.client import calls
 from recollex.remote.wire.error_codec import ERRORS
 from recollex.remote.wire.methods import METHODS
 from recollex.remote.wire.received import looked_up
@@ -74,7 +74,7 @@ def row(method: Method[..., Any]) -> dict[str, Any]:
         found["chunks"] = True
     if method.pairs:
         found["pairs"] = True
-    if method.name in idempotency.METHODS:
+    if method.name in calls.SAFE_METHODS:
         found["idempotent"] = True
     return found
 
@@ -93,8 +93,8 @@ def methods() -> str:
         table[name]["group"] = "store"
     # Of the words of operations in objects, and of the classes of records.
     words = {
-        "words": sorted(kind.word for kind in idempotency.OPERATIONS if kind.__name__ != "Retain"),
-        "kinds": sorted(kind.__name__ for kind in idempotency.OPERATIONS),
+        "words": sorted(kind.word for kind in calls.OPERATIONS if kind.__name__ != "Retain"),
+        "kinds": sorted(kind.__name__ for kind in calls.OPERATIONS),
     }
     lines = [f"  {json.dumps(name)}: {json.dumps(each)},\n" for name, each in table.items()]
     return (

@@ -9,7 +9,7 @@ import pytest
 
 import recollex
 import recollex.aio
-from recollex.remote.client import async_agent
+from recollex.remote.client import async_store
 from recollex_engine import errors
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors
@@ -61,10 +61,10 @@ def test_the_same_calls_and_results(address: str) -> None:
 
 def test_it_has_the_methods_of_an_embedded_agent() -> None:
     for remote, embedded in (
-        (async_agent.Agent, recollex.aio.Agent),
-        (async_agent.Facts, recollex.api.facts.Facts),
-        (async_agent.Events, recollex.api.events.Events),
-        (async_agent.Sessions, recollex.api.sessions.Sessions),
+        (async_store.Agent, recollex.aio.Agent),
+        (async_store.Facts, recollex.api.facts.Facts),
+        (async_store.Events, recollex.api.events.Events),
+        (async_store.Sessions, recollex.api.sessions.Sessions),
     ):
         methods = {
             name

@@ -5,7 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from recollex.remote.client.agent import (
+from recollex.remote.client.calls import SAFE_METHODS as REPEATABLE
+from recollex.remote.client.calls import Retries, is_idempotent
+from recollex.remote.client.pool import Pool
+from recollex.remote.client.sockets import LostError
+from recollex.remote.client.store import (
     Agent,
     AgentProfile,
     Events,
@@ -13,15 +17,10 @@ from recollex.remote.client.agent import (
     Jobs,
     Opinions,
     Sessions,
+    Store,
     Tools,
 )
-from recollex.remote.client.argument_preparation import PREPARE
-from recollex.remote.client.channel import LostError
-from recollex.remote.client.idempotency import METHODS as REPEATABLE
-from recollex.remote.client.idempotency import is_idempotent
-from recollex.remote.client.pool import Pool
-from recollex.remote.client.retries import Retries
-from recollex.remote.client.store import Store
+from recollex.remote.client.stubs import PREPARE
 from recollex.remote.wire.methods import METHODS
 from recollex_engine import errors
 
@@ -68,7 +67,7 @@ def test_a_call_that_cannot_be_repeated_goes_to_the_same_server_alone() -> None:
 def test_pauses_grow_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses, now = [], [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0])
-    monkeypatch.setattr("recollex.remote.client.retries.time", clock)
+    monkeypatch.setattr("recollex.remote.client.calls.time", clock)
     attempts = Retries("stats", True, 1.0, 100)
     with pytest.raises(errors.DisconnectedError):
         for _ in range(100):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import recollex
-from recollex.remote.client.address import read_address
+from recollex.remote.client.sockets import read_address
 from recollex_engine import errors
 from tests.bindings.serving import serving
 from tests.bindings.word_vectors import WordVectors

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 import recollex
 from recollex.remote.server.access import LOCAL, Principal
-from recollex.remote.server.calls import Call, Options
+from recollex.remote.server.calls import Call, Observer, Options
 from recollex.remote.server.limits import ServerLimits
-from recollex.remote.server.observer import Observer
-from recollex.remote.server.queues import FairQueue
 from recollex.remote.server.service import Service
+from recollex.remote.server.workers import FairQueue
 from recollex_engine.errors import (
     CancelledError,
     DeadlineError,

@@ -14,11 +14,9 @@ import httpx
 import pytest
 
 import recollex
-from recollex.remote.server.connection_limiter import ConnectionLimiter
-from recollex.remote.server.limits import ServerLimits
-from recollex.remote.server.listener import tls_context
+from recollex.remote.server.limits import ConnectionLimiter, ServerLimits
+from recollex.remote.server.listener import TlsAccepting, listening_sockets, tls_context
 from recollex.remote.server.server import Server
-from recollex.remote.server.tls_accepting import TlsAccepting, listening_sockets
 from recollex.remote.wire.codec import encode
 from tests.bindings.remote.http.http_service import served
 from tests.bindings.serving import serving

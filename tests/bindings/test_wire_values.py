@@ -21,9 +21,9 @@ from recollex.api.jobs import Jobs
 from recollex.api.opinions import AgentProfile, Opinions
 from recollex.api.sessions import Sessions
 from recollex.api.tools import Tools
-from recollex.remote.wire.chunks import joined
 from recollex.remote.wire.codec import Decoder, Undecoded, decode, encode
 from recollex.remote.wire.error_codec import ERRORS, decode_error, encode_error
+from recollex.remote.wire.messages import joined
 from recollex.remote.wire.methods import JOINT, LOCAL, METHODS
 from recollex.remote.wire.records import ALL, ARGUMENTS, record
 from recollex_engine import errors

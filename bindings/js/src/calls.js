@@ -85,7 +85,7 @@ export class Caller {
   }
 }
 
-/** When may a call be sent again, and after which pause? As `recollex/remote/client/retries.py` says. */
+/** When may a call be sent again, and after which pause? As `recollex/remote/client/calls.py` says. */
 class Retries {
   #pause = FIRST_PAUSE_MS;
   #sentTo = null;

@@ -22,8 +22,7 @@ from recollex.remote.server.listener import tls_context
 from recollex.remote.server.logs import Log
 from recollex.remote.server.reader_process import Opener
 from recollex.remote.server.server import Server, default_socket, freeze_heap, run
-from recollex.remote.server.spans import Spans
-from recollex.remote.server.telemetry import Telemetry
+from recollex.remote.server.telemetry import Spans, Telemetry
 from recollex_engine.agents import store as engine
 from recollex_engine.background_work import usable_cores
 from recollex_engine.errors import InputError

@@ -9,11 +9,9 @@ from recollex.api.plurals import counted
 from recollex.cli.parser import Arguments
 from recollex.cli.terminal import printable, show
 from recollex.remote.client import sockets
-from recollex.remote.client.address import read_address
-from recollex.remote.client.channel import LostError
-from recollex.remote.client.open_channel import open_channel
-from recollex.remote.server.metrics_snapshot import MetricsSnapshot, parse_metrics
-from recollex.remote.server.metrics_summary import STAGES, summary
+from recollex.remote.client.http_channel import open_channel
+from recollex.remote.client.sockets import LostError, read_address
+from recollex.remote.server.metrics_snapshot import STAGES, MetricsSnapshot, parse_metrics, summary
 from recollex_engine.errors import DisconnectedError, InputError, UnauthorizedError
 
 _CLEAR = "\x1b[H\x1b[J"

@@ -14,7 +14,8 @@ import pytest
 
 import recollex
 from bindings.js import declarations
-from recollex.remote.client import retries, store
+from recollex.remote.client import calls as retries
+from recollex.remote.client import store
 from recollex.remote.server.access import Access
 from recollex.remote.wire.methods import METHODS
 from tests.bindings.serving import serving

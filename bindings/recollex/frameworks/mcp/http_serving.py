@@ -11,12 +11,10 @@ import uvicorn
 from mcp.server.mcpserver import MCPServer
 
 from recollex.frameworks.mcp.agents import PRINCIPAL, Agents
-from recollex.remote.http.cross_site import check_site
-from recollex.remote.http.problems import RequestError
+from recollex.remote.http.problems import RequestError, check_site
 from recollex.remote.http.uvicorn_server import UvicornServer, limited_protocol
 from recollex.remote.server.access import Access, check_exposed
-from recollex.remote.server.connection_limiter import ConnectionLimiter, admit
-from recollex.remote.server.limits import ServerLimits
+from recollex.remote.server.limits import ConnectionLimiter, ServerLimits, admit
 from recollex.remote.server.logs import Log
 from recollex_engine.errors import InputError, UnauthorizedError
 
@@ -80,7 +78,7 @@ async def _serve(app: "Guarded", listening: socket.socket) -> None:
 class Guarded:
     """An application whose requests need a token, if tokens are known.
 
-    Without tokens it refuses the pages of other sites; host: on which it listens, see `cross_site`.
+    Without tokens it refuses the pages of other sites; host: on which it listens, see `check_site`.
     Header values reach it without the whitespace around them, which is no part of them (RFC 9110,
     5.5) and which httptools leaves at the end: revision 2026-07-28 compares headers with the body.
     """

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from recollex.remote.client import sockets
-from recollex.remote.client.address import Address
 from recollex.remote.client.calls import ClientCall
-from recollex.remote.client.channel import LostError
 from recollex.remote.client.connection import (
     GRACE,
+    Inbox,
+    ServerAnswer,
     greeting,
     hello,
     packed_request,
     read_welcome,
     result_of,
 )
-from recollex.remote.client.inbox import Inbox, ServerAnswer
+from recollex.remote.client.sockets import Address, LostError
 from recollex.remote.wire.messages import MOST_ID, notification
 from recollex_engine.errors import DeadlineError, DisconnectedError, InputError, RecollexError
 

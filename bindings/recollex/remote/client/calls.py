@@ -1,17 +1,128 @@
-"""How is a call executed? Over a channel of the pool, with retries if they are safe."""
+"""How is a call executed? Over a channel of the pool, with retries if they are safe.
+
+Which writes may be executed twice? Those whose ids are made before they are first sent.
+Retaining a memory that exists with the same id and content changes nothing. So a retain that is
+sent again after a lost connection is stored once, even if the server was restarted.
+`stubs.fresh_ids` makes the ids.
+"""
 
 import os
+import random
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from recollex.api.progress import ProgressListener
-from recollex.remote.client.channel import Channel, LostError
-from recollex.remote.client.idempotency import is_idempotent
 from recollex.remote.client.pool import Pool
-from recollex.remote.client.retries import Retries
+from recollex.remote.client.sockets import Channel, LostError
 from recollex.remote.wire.methods import METHODS
-from recollex_engine.errors import DisconnectedError, OverloadedError
+from recollex_engine.domain.memory_operations import Retain
+from recollex_engine.domain.operations import UpsertEdge, UpsertEntity, UpsertEpisode, UpsertEvent
+from recollex_engine.errors import DisconnectedError, OverloadedError, RecollexError
+
+SAFE_METHODS = frozenset(
+    {
+        "retain",
+        "retain_many",
+        "retain_dialogue",
+        "apply",
+        "transact",
+        "checkpoint",
+        "facts.add",
+        "facts.add_entity",
+        "events.add",
+        "events.add_episode",
+    }
+)
+"""Writes that may be idempotent; `is_idempotent` decides by their arguments."""
+OPERATIONS = (Retain, UpsertEdge, UpsertEntity, UpsertEpisode, UpsertEvent)
+"""Operations that change nothing when they are recorded again: their ids depend on the content."""
+_WORDS = frozenset(kind.word for kind in OPERATIONS if kind is not Retain)
+
+
+def is_idempotent(method: str, named: Mapping[str, Any]) -> bool:
+    """Return whether executing a write with these arguments twice is the same as once.
+
+    A write with ``recorded_at`` is not: the time must be later than the last one, so the second is
+    refused. Neither are operations that close something, which is open only once.
+    """
+    operations = named.get("operations", [])
+    return (
+        method in SAFE_METHODS
+        and named.get("recorded_at") is None
+        and isinstance(operations, list)
+        and all(map(_is_idempotent, operations))
+    )
+
+
+def _is_idempotent(operation: Any) -> bool:
+    if isinstance(operation, Mapping):
+        return operation.get("op") in _WORDS
+    return isinstance(operation, OPERATIONS)
+
+
+# When may a call be sent again, and after which pause?
+FIRST_PAUSE = 0.01
+"""Seconds before the first reconnection; each later pause is twice as long."""
+LONGEST_PAUSE = 1.0
+
+
+class Retries:
+    """The retries of one call.
+
+    idempotent: whether the call may be executed twice, as reads may, and writes whose ids the
+    client made. Any other write is sent again only to the server process that got it before, which
+    knows by the call's key whether it has executed it; a server that was restarted does not know.
+    deadline: of the whole call. patience: seconds without a server after which a call fails.
+
+    A call that an overloaded server refuses is sent again after the pause that the server names,
+    until its deadline or, without one, until ``patience`` is over.
+    """
+
+    def __init__(
+        self, method: str, idempotent: bool, deadline: float | None, patience: float
+    ) -> None:
+        self._method = method
+        self._idempotent = idempotent
+        self._deadline = deadline
+        self._patience = patience
+        self._pause = FIRST_PAUSE
+        self._sent_to: str | None = None
+        self._first_failure: float | None = None
+
+    def check(self, instance: str) -> None:
+        """Raise `errors.DisconnectedError` if the call must not be sent to this server."""
+        if self._sent_to is not None and not self._idempotent and instance != self._sent_to:
+            raise DisconnectedError(
+                f"the server was started anew while {self._method} was under way, and cannot know "
+                "whether it had done it: look, and call again if it had not"
+            )
+
+    def after_loss(self, lost: LostError, instance: str) -> float:
+        """Return the seconds to wait before the next attempt, after the connection broke."""
+        doubt = ""
+        if lost.sent:
+            self._sent_to = instance
+            doubt = "" if self._idempotent else f"; {self._method} may have been done"
+        return self._next(DisconnectedError(f"the server went away ({lost}){doubt}"))
+
+    def after_failure(self, error: DisconnectedError | OverloadedError) -> float:
+        """Return the same after no server could be reached, or the server was overloaded."""
+        return self._next(error, getattr(error, "retry_after", 0.0))
+
+    def _next(self, error: RecollexError, least: float = 0.0) -> float:
+        now = time.monotonic()
+        if self._first_failure is None:
+            self._first_failure = now
+        pause = max(least, self._pause * random.uniform(0.5, 1.0))
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+        end = self._first_failure + self._patience
+        if self._deadline is not None:
+            end = min(end, self._deadline)
+        if now + pause > end:
+            raise error
+        return pause
+
 
 KEY = 16
 """Random bytes in the key of a write, by which a server knows a write that it has executed."""

@@ -3,25 +3,28 @@
 import contextlib
 import http.client
 import socket
+import ssl
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from recollex.api.progress import ProgressListener
 from recollex.remote.client import sockets
-from recollex.remote.client.address import Address
-from recollex.remote.client.channel import LostError
 from recollex.remote.client.connection import (
     GRACE,
+    Connection,
+    Inbox,
+    ServerAnswer,
     greeting,
     hello,
     packed_request,
     read_welcome,
     result_of,
 )
-from recollex.remote.client.inbox import Inbox, ServerAnswer
+from recollex.remote.client.sockets import Address, Channel, LostError
 from recollex.remote.wire.error_codec import ERRORS, decode_error
 from recollex.remote.wire.messages import MOST_ID
 from recollex_engine.errors import DeadlineError, DisconnectedError, InputError, RecollexError
@@ -136,3 +139,23 @@ def _refused(status: int, body: bytes) -> RecollexError:
         fields = {name: problem[name] for name in problem.keys() - _OF_PROBLEMS}
         return decode_error([title, detail, fields])
     return InputError(f"{title}: {detail}")
+
+
+# Opens the channel of an address: over a socket or over HTTP, by the scheme of the address.
+def open_channel(
+    address: Address,
+    token: str | None,
+    trusted: ssl.SSLContext | Path | None,
+    deadline: float | None,
+) -> Channel:
+    """Return a channel to a server, after its hello.
+
+    deadline: of `time.monotonic`; the call takes `sockets.CONNECT_SECONDS` at most. Raises
+    `errors.DisconnectedError` if no server answers, and the error of a server that refuses.
+    """
+    end = time.monotonic() + sockets.CONNECT_SECONDS
+    end = end if deadline is None else min(deadline, end)
+    made = sockets.connect_socket(address, trusted, end)
+    if address.scheme in ("http", "https"):
+        return HttpChannel(made, address, token, end)
+    return Connection(made, token, end)

@@ -6,7 +6,7 @@ import time
 import weakref
 from collections.abc import Callable
 
-from recollex.remote.client.channel import Channel
+from recollex.remote.client.sockets import Channel
 from recollex_engine.errors import ClosedError, DeadlineError
 
 Connect = Callable[[float | None], Channel]

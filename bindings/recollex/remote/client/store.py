@@ -1,28 +1,186 @@
 """A store at a server: what `recollex.connect` returns."""
 
+import functools
 import os
 import ssl
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import Any, Literal, Self, cast, overload
 
-from recollex.remote.client.address import Address, read_address
-from recollex.remote.client.agent import Agent
-from recollex.remote.client.argument_errors import raise_read_only, raise_refusal
-from recollex.remote.client.call_options import CallOptions, check_seconds
+from recollex.api import agent as embedded
+from recollex.api.conversation import Conversing
+from recollex.api.methods import (
+    AgentMethods,
+    EventMethods,
+    FactMethods,
+    JobMethods,
+    OpinionMethods,
+    ProfileMethods,
+    SessionMethods,
+    ToolMethods,
+)
+from recollex.api.progress import LONG, ProgressListener, progress_bar
+from recollex.api.transaction import Transaction
 from recollex.remote.client.calls import ClientCall, RemoteCaller
-from recollex.remote.client.channel import Channel, UnsendableError
-from recollex.remote.client.open_channel import open_channel
+from recollex.remote.client.http_channel import open_channel
 from recollex.remote.client.pool import Pool
-from recollex.remote.client.progress import LABELS, call_progress, is_shown
-from recollex.remote.client.stubs import ARGUMENTS
+from recollex.remote.client.sockets import Address, Channel, UnsendableError, read_address
+from recollex.remote.client.stubs import (
+    ARGUMENTS,
+    CallOptions,
+    Recorder,
+    Remote,
+    check_seconds,
+    raise_read_only,
+    raise_refusal,
+)
 from recollex.remote.wire.methods import JOINT, METHODS
+from recollex_engine.agents import agent as engine
 from recollex_engine.agents.summary import AgentSummary
+from recollex_engine.clock import Moment
+from recollex_engine.dates.locales import DAY_FIRST
 from recollex_engine.errors import InputError, ProtocolError
 from recollex_engine.recall.joint_recall import JointRecall
+
+# One agent's memory at a server: the methods of `recollex.Agent`, executed there.
+Carry = Callable[[str, str | None, dict[str, Any], CallOptions], Any]
+"""Sends a call to the server: method, agent, arguments and the options of the call."""
+
+
+class Facts(Remote, FactMethods):
+    """The facts of an agent at a server; each method is `recollex.api.facts.Facts`'s."""
+
+
+class Events(Remote, EventMethods):
+    """The events of an agent at a server; each method is `recollex.api.events.Events`'s."""
+
+
+class Sessions(Remote, SessionMethods):
+    """The conversations of an agent; each method is `recollex.api.sessions.Sessions`'s.
+
+    They live in the server's process, and end with it.
+    """
+
+
+class AgentProfile(Remote, ProfileMethods):
+    """The profile of an agent at a server."""
+
+
+class Tools(Remote, ToolMethods):
+    """The tools over the gists and facts of an agent at a server."""
+
+
+class Opinions(Remote, OpinionMethods):
+    """The opinions of an agent at a server."""
+
+
+class Jobs(Remote, JobMethods):
+    """The jobs of an agent at a server."""
+
+
+class Agent(Remote, AgentMethods, Conversing):
+    """One agent's memory at a server, from `Store.agent`; each method is `recollex.Agent`'s.
+
+    Results and errors are the same. Threads: any number may use it at once.
+    """
+
+    def __init__(self, name: str, carry: Carry, options: CallOptions) -> None:
+        def send(method: str, named: dict[str, Any]) -> Any:
+            return carry(method, name, named, options)
+
+        super().__init__(send)
+        self._name = name
+        self._carry = carry
+        self._options = options
+        self.facts: Facts = Facts(send)
+        self.events: Events = Events(send)
+        self.sessions: Sessions = Sessions(send)
+        self.profile: AgentProfile = AgentProfile(send)
+        self.opinions: Opinions = Opinions(send)
+        self.jobs: Jobs = Jobs(send)
+        self.tools: Tools = Tools(send)
+
+    @property
+    def name(self) -> str:
+        """The agent's id."""
+        return self._name
+
+    def within(self, seconds: float) -> Self:
+        """Return this agent with a timeout for each call; then it raises `errors.DeadlineError`.
+
+        A write that timed out while it ran may have been executed.
+        """
+        return type(self)(self._name, self._carry, self._options.within(seconds))
+
+    @functools.wraps(embedded.Agent.at)
+    def at(self, as_recorded: Moment) -> Self:  # noqa: D102  # documented by what it wraps
+        cut = type(self)(self._name, self._carry, self._options.at_time(as_recorded))
+        cut.list(limit=1)  # raises for a time in the future
+        return cut
+
+    @functools.wraps(embedded.Agent.transaction)
+    def transaction(  # noqa: D102  # documented by what it wraps
+        self,
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        recorded_at: Moment | None = None,
+    ) -> Transaction:
+        recorder = Recorder(
+            lambda operations: self._send("transact", operations),
+            lambda: self.stats().locale or DAY_FIRST,
+        )
+        return Transaction(cast(engine.Agent, recorder), by, why, recorded_at)
+
+    def __repr__(self) -> str:
+        return f"<recollex.remote.client.Agent {self._name!r}{self._options.as_of}>"
+
+
+# A terminal's progress bar for a long call to a server, as embedded work has it.
+_COUNTED = {"retain_many": "texts", "retain_dialogue": "turns"}
+"""Method -> the argument whose items its progress counts."""
+LABELS = {
+    "retain_many": "retaining",
+    "retain_dialogue": "retaining",
+    "verify": "verifying",
+}
+"""Method that may take long -> the label of its bar."""
+
+
+def is_shown(method: str, named: Mapping[str, Any]) -> bool:
+    """Return whether a call is long enough for a bar, and stderr is a terminal."""
+    if method not in LABELS or not sys.stderr.isatty():
+        return False
+    return method not in _COUNTED or (_count(method, named) or 0) >= LONG
+
+
+@contextmanager
+def call_progress(method: str, named: Mapping[str, Any]) -> Iterator[ProgressListener | None]:
+    """Yield the callback that moves the bar of a call; None if no bar is shown."""
+    with progress_bar(_count(method, named), LABELS[method]) as update:
+        if update is None:
+            yield None
+            return
+        move = update
+        before = 0
+
+        def progress(done: int, total: int | None) -> None:
+            nonlocal before
+            move(done - before)
+            before = done
+
+        yield progress
+
+
+def _count(method: str, named: Mapping[str, Any]) -> int | None:
+    given = named.get(_COUNTED.get(method, ""))
+    return len(given) if isinstance(given, Sized) and not isinstance(given, str) else None
+
 
 PATIENCE = 10.0
 """Seconds for which calls wait for a server that is not reachable."""

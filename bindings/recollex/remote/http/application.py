@@ -31,12 +31,11 @@ from recollex.remote.http import (
     tools,
 )
 from recollex.remote.http.api_page import PATHS, api_file
-from recollex.remote.http.cross_site import check_site
 from recollex.remote.http.endpoint import Backend, Endpoint
 from recollex.remote.http.near_paths import near_path
-from recollex.remote.http.problems import RequestError, problem
+from recollex.remote.http.problems import RequestError, check_site, problem
 from recollex.remote.server.calls import MAX_KEY, Options
-from recollex.remote.server.connection_limiter import admit
+from recollex.remote.server.limits import admit
 from recollex.remote.server.metrics import CONTENT_TYPE, Metrics
 from recollex.remote.server.service import Service
 from recollex_engine.errors import InputError
@@ -72,7 +71,7 @@ class Application:
     its metrics. `/openapi.json` describes the API, and `/docs` shows that in a browser. `/studio`
     looks into memories. Only `/metrics` needs a token: a browser that opens a page sends none.
 
-    host: on which the server listens; see `cross_site`.
+    host: on which the server listens; see `check_site`.
     """
 
     def __init__(self, service: Service, metrics: Metrics, host: str) -> None:

@@ -8,10 +8,10 @@ import ssl
 from typing import TYPE_CHECKING, Any
 
 from recollex.remote.server.access import Access, check_exposed
-from recollex.remote.server.connection_limiter import Client
+from recollex.remote.server.limits import Client
+from recollex.remote.server.listener import TlsAccepting
 from recollex.remote.server.metrics import Metrics
 from recollex.remote.server.service import Service
-from recollex.remote.server.tls_accepting import TlsAccepting
 from recollex_engine.errors import InputError
 
 if TYPE_CHECKING:

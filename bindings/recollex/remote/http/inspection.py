@@ -12,8 +12,7 @@ from recollex.pages.studio import reads
 from recollex.remote.http import responses
 from recollex.remote.http.endpoint import Backend, CheckedRequest, Endpoint, calls
 from recollex.remote.http.schema import AS_RECORDED, OF_AGENT, OF_MEMORY, flag, moment, text, whole
-from recollex.remote.server.metrics_snapshot import parse_metrics
-from recollex.remote.server.metrics_summary import summary
+from recollex.remote.server.metrics_snapshot import parse_metrics, summary
 
 _AS_WORLD = moment("Only what was so at this time of the world.")
 _WHOLE: dict[str, object] = {"type": "integer"}

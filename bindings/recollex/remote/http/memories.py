@@ -18,11 +18,11 @@ from recollex.remote.http.endpoint import (
     each_of,
     told,
 )
-from recollex.remote.http.filters import FILTERS
 from recollex.remote.http.schema import (
     AGENT,
     AS_RECORDED,
     BUDGET,
+    FILTERS,
     ID,
     NETWORK,
     OF_AGENT,

@@ -12,10 +12,8 @@ import recollex
 from recollex.remote.http.problems import RequestError, status_of
 from recollex.remote.server.access import Principal
 from recollex.remote.server.calls import NO_OPTIONS, Options
-from recollex.remote.server.framing import Framing, check_recall
-from recollex.remote.server.hello import hello_answer
-from recollex.remote.server.result_encoder import EncodedResult, ResultEncoder
-from recollex.remote.server.service import Service
+from recollex.remote.server.framing import EncodedResult, Framing, ResultEncoder, check_recall
+from recollex.remote.server.service import Service, hello_answer
 from recollex.remote.wire import messages
 from recollex.remote.wire.codec import Decoder, encode
 from recollex.remote.wire.messages import WireRequest

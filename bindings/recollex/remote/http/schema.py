@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.inspect import ListType, LiteralType, Metadata, StructType, UnionType, type_info
 
+from recollex.api.conditions import CONDITIONS, FilterCondition
 from recollex_engine.agents.folder_names import MAX_AGENT
 from recollex_engine.domain.checks import MAX_NAME, MAX_NAMES, MAX_TEXT
 from recollex_engine.domain.question import MAX_BUDGET, MAX_QUERY
@@ -274,3 +275,21 @@ def _branch(kind: Any, value: Any) -> Any:
         if isinstance(value, python):
             return next((each for each in parts if isinstance(each, wanted)), kind)
     return kind
+
+
+# The types of the filter's members, which every endpoint with a filter takes.
+def _schema(condition: FilterCondition) -> Schema:
+    about = f"A memory meets it if {condition.about}."
+    match condition.kind:
+        case "names":
+            return listed(text(), about)
+        case "time":
+            return moment(about)
+        case "trust":
+            return LEAST_TRUST
+        case "metadata":
+            return mapping(about)
+    return one_or_more({"network": NETWORK, "role": ROLE}.get(condition.kind, text()), about)
+
+
+FILTERS: Mapping[str, Schema] = {name: _schema(each) for name, each in CONDITIONS.items()}

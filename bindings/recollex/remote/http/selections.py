@@ -13,10 +13,10 @@ from recollex.remote.http.endpoint import (
     done,
     each_of,
 )
-from recollex.remote.http.filters import FILTERS
 from recollex.remote.http.schema import (
     AGENT,
     AS_RECORDED,
+    FILTERS,
     ID,
     METADATA,
     OF_AGENT,

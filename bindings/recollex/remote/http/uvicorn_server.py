@@ -12,7 +12,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from recollex.remote.http.problems import RequestError, problem
-from recollex.remote.server.connection_limiter import ADMIT, Client, ConnectionLimiter
+from recollex.remote.server.limits import ADMIT, Client, ConnectionLimiter
 
 MAX_HEAD = 65_536
 """The most bytes of a request before its body."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from recollex.api.agent import Agent
 from recollex.api.store import Store
-from recollex.remote.server.observer import Observer
+from recollex.remote.server.calls import Observer
 
 
 class AgentCache:

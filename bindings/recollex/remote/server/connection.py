@@ -8,13 +8,17 @@ from typing import Any, Protocol, cast
 
 from recollex.remote.server.access import Principal
 from recollex.remote.server.calls import NO_OPTIONS, Call, Options
-from recollex.remote.server.connection_limiter import Client
-from recollex.remote.server.framing import check_recall
-from recollex.remote.server.hello import check_protocol
-from recollex.remote.server.message_buffer import MessageBuffer
+from recollex.remote.server.framing import (
+    DEFLATED,
+    UNDEFLATED,
+    EncodedResult,
+    MessageBuffer,
+    ResultEncoder,
+    check_recall,
+)
+from recollex.remote.server.limits import Client
 from recollex.remote.server.response_writer import ResponseWriter, TlsResponseWriter
-from recollex.remote.server.result_encoder import DEFLATED, WHOLE, EncodedResult, ResultEncoder
-from recollex.remote.server.service import Service
+from recollex.remote.server.service import Service, check_protocol
 from recollex.remote.wire import messages
 from recollex.remote.wire.codec import Decoder, encode
 from recollex.remote.wire.error_codec import encode_error
@@ -69,7 +73,7 @@ class ServedConnection(asyncio.Protocol):
         self._limits = owner.service.limits
         self.name: str = f"connection {number}"
         self._principal: Principal | None = None
-        self._encoder = WHOLE
+        self._encoder = UNDEFLATED
         self._decoder = Decoder(ARGUMENTS)
         self._buffer = MessageBuffer(owner.kept)
         self._backlog: OrderedDict[int, WireRequest] = OrderedDict()
@@ -205,7 +209,7 @@ class ServedConnection(asyncio.Protocol):
             return
         self._service.limiter.admit(self)
         self._buffer.max_bytes = self._limits.message_bytes
-        self._encoder = DEFLATED if arguments.get("deflate") is True else WHOLE
+        self._encoder = DEFLATED if arguments.get("deflate") is True else UNDEFLATED
         self._writer.send(messages.response(request.id, encode(self._owner.hello_answer)))
 
     def _has(self, id: int) -> bool:

@@ -16,11 +16,10 @@ from typing import Any, cast
 
 import msgpack
 
-from recollex.remote.server.calls import Call
-from recollex.remote.server.observer import Observer
-from recollex.remote.server.queues import AgentQueue
+from recollex.remote.server.calls import Call, Observer
+from recollex.remote.server.framing import EncodedResult, ResultEncoder
 from recollex.remote.server.reader_process import Frames, Opener, frame
-from recollex.remote.server.result_encoder import EncodedResult, ResultEncoder
+from recollex.remote.server.workers import AgentQueue
 from recollex.remote.wire.error_codec import decode_error
 from recollex_engine.errors import DeadlineError, InternalError, OverloadedError, ServiceError
 from recollex_engine.trace import Trace

@@ -35,8 +35,8 @@ import recollex
 from recollex.api.keys import given_key
 from recollex.api.store import Store
 from recollex.remote.server.agent_cache import AgentCache
-from recollex.remote.server.observer import Observer
-from recollex.remote.server.result_encoder import EncodedResult, ResultEncoder
+from recollex.remote.server.calls import Observer
+from recollex.remote.server.framing import EncodedResult, ResultEncoder
 from recollex.remote.wire.codec import decode, encode
 from recollex.remote.wire.error_codec import encode_error
 from recollex.remote.wire.methods import METHODS

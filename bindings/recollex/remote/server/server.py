@@ -12,9 +12,9 @@ from typing import Any
 import recollex
 from recollex.api.store import Store
 from recollex.remote.server.access import Access
+from recollex.remote.server.calls import Observer
 from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.listener import Listener, tls_context
-from recollex.remote.server.observer import Observer
 from recollex.remote.server.reader_process import Opener
 from recollex.remote.server.service import Service
 from recollex_engine.errors import InputError

@@ -6,36 +6,139 @@ delivers their results. It knows no bytes.
 
 import asyncio
 import secrets
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from recollex.api.joint_recalls import agent_ids
 from recollex.api.proxies import Method
 from recollex.api.store import Store
 from recollex.remote.server.access import Access, Principal
-from recollex.remote.server.admission import check_call
 from recollex.remote.server.agent_cache import AgentCache
-from recollex.remote.server.backpressure import RETRY_AFTER, Backpressure
-from recollex.remote.server.call_future import CallFuture
-from recollex.remote.server.calls import NO_OPTIONS, Call, Options, Requester
-from recollex.remote.server.connection_limiter import ConnectionLimiter
+from recollex.remote.server.calls import NO_OPTIONS, Call, Observer, Options, Requester
 from recollex.remote.server.idempotency import IdempotencyCache
-from recollex.remote.server.limits import ServerLimits
-from recollex.remote.server.observer import Observer
+from recollex.remote.server.limits import ConnectionLimiter, ServerLimits
 from recollex.remote.server.reader_pool import ReaderPool
 from recollex.remote.server.reader_process import Opener
-from recollex.remote.server.status import ServiceStatus
 from recollex.remote.server.workers import Workers
-from recollex.remote.wire.methods import UNKNOWN, find_method
+from recollex.remote.wire.messages import CAPABILITIES, PROTOCOL
+from recollex.remote.wire.methods import JOINT, UNKNOWN, find_method
 from recollex_engine import fork
 from recollex_engine.errors import (
     CancelledError,
     DeadlineError,
     InputError,
     OverloadedError,
+    ProtocolError,
     ServiceError,
 )
+
+# Admission checks: is the call well formed, and may its principal make it?
+_LISTS = frozenset({"operations", "queries", "text", "texts", "turns"})
+"""Arguments whose work grows with the number of their items."""
+
+
+def check_call(call: Call, agent: object, max_items: int) -> None:
+    """Raise `InputError` or `ForbiddenError` unless a call may be made.
+
+    agent: as the client named it. max_items: of one list in a call.
+    """
+    method = call.method
+    if method.store:
+        if agent is not None:
+            raise InputError(f"{method.name} is of the store: it names no agent")
+        call.principal.check(method.scope, None)
+        if method.name == JOINT and "agents" in call.arguments:
+            for each in agent_ids(call.arguments["agents"]):
+                call.principal.check(method.scope, each)
+    else:
+        if not isinstance(agent, str):
+            raise InputError(f"{method.name} needs an agent's id, got {type(agent).__name__}")
+        call.principal.check(method.scope, agent)
+    if call.options.at is not None and not method.cut:
+        raise InputError(f"{method.name} cannot be asked of the past: leave out at")
+    method.check(call.arguments)
+    for name in _LISTS.intersection(call.arguments):
+        value = call.arguments[name]
+        if isinstance(value, list) and len(value) > max_items:
+            raise InputError(
+                f"{name} may have up to {max_items:,} items in one call, got "
+                f"{len(value):,}: send them in several"
+            )
+
+
+# When should a refused client try again? When the calls that wait are probably done.
+RETRY_AFTER = 0.25
+"""The shortest time, in seconds, after which to ask an overloaded server again."""
+
+
+class Backpressure:
+    """An exponential average of the seconds of a call; a new call weighs a twentieth.
+
+    at_once: how many calls run at the same time. Threads: the event loop's.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._seconds_each = 0.001
+
+    def observe(self, seconds: float) -> None:
+        """Add the time of one call."""
+        self._seconds_each += 0.05 * (seconds / self._at_once - self._seconds_each)
+
+    def retry_after(self, waiting: int) -> float:
+        """Return the seconds that ``waiting`` calls will probably take."""
+        return max(RETRY_AFTER, waiting * self._seconds_each)
+
+
+# A call that a coroutine awaits.
+class CallFuture:
+    """The requester of one awaited call; see `calls.Requester`."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.future: asyncio.Future[None] = loop.create_future()
+        self.error: BaseException | None = None
+        self._thread = threading.get_ident()
+
+    def deliver(self, call: Call, error: BaseException | None) -> None:
+        """Keep the error.
+
+        `done` follows soon after a worker's answer, but may follow late after a missed deadline.
+        """
+        self.error = error
+        if threading.get_ident() == self._thread:
+            self.done(call)
+
+    def progress(self, call: Call, done: int, total: int | None) -> None:
+        """Ignore the progress."""
+
+    def urgent(self) -> bool:
+        """Return True: a coroutine waits."""
+        return True
+
+    def done(self, call: Call) -> None:
+        """Wake the coroutine."""
+        if not self.future.done():
+            self.future.set_result(None)
+
+
+# How busy a server is, at one moment.
+@dataclass(frozen=True, slots=True)
+class ServiceStatus:
+    """What a service is doing now.
+
+    waiting: calls that no worker has taken. running: calls that a worker is doing. keys: remembered
+    answers to keyed writes.
+    """
+
+    waiting: int
+    running: int
+    open_agents: int
+    keys: int
+    stopping: bool
 
 
 class Service:
@@ -335,3 +438,26 @@ class Service:
         call.requester.done(call)
         if not self._calls:
             self._idle.set()
+
+
+# The answer to "hello", in which a server describes itself to a client.
+def hello_answer(service: Service, version: str) -> dict[str, Any]:
+    """Return the answer to "hello", the same for each transport; see `PROTOCOL.md`."""
+    return {
+        "protocol": PROTOCOL,
+        "server": f"recollex/{version}",
+        "instance": service.instance,
+        "capabilities": list(CAPABILITIES),
+        "limits": {
+            "message_bytes": service.limits.message_bytes,
+            "items": service.limits.items,
+            "in_flight": service.limits.in_flight,
+            "seconds": service.limits.seconds,
+        },
+    }
+
+
+def check_protocol(protocol: object) -> None:
+    """Raise `ProtocolError` unless a client speaks this version of the protocol."""
+    if protocol != PROTOCOL:
+        raise ProtocolError(f"this server speaks protocol {PROTOCOL}, got {str(protocol)[:40]}")

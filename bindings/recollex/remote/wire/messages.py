@@ -9,7 +9,7 @@
                             data]
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -19,6 +19,24 @@ import msgpack
 from recollex.remote.wire import codec
 from recollex.remote.wire.error_codec import encode_error
 from recollex_engine.errors import ProtocolError
+
+
+# How does a long list travel? In chunks before its response, if the caller asks for them.
+def joined(parts: Sequence[list[Any]], result: Any) -> Any:
+    """Return the result whose first items came in chunks before the response.
+
+    parts: the chunks, in order. result: that of the response, which has no items.
+
+    >>> joined([[1, 2], [3]], [])
+    [1, 2, 3]
+    """
+    if not parts:
+        return result
+    items = [item for part in parts for item in part]
+    if isinstance(result, list):
+        return items + result
+    return result.holding(items)  # a FactList, which has fields beside its facts
+
 
 PROTOCOL = 1
 """The version of the protocol, which both ends send in "hello"."""

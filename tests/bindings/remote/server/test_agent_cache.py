@@ -5,7 +5,7 @@ from pathlib import Path
 
 import recollex
 from recollex.remote.server.agent_cache import AgentCache
-from recollex.remote.server.observer import Observer
+from recollex.remote.server.calls import Observer
 
 BEGIN = 0.1
 """Seconds after which the other thread waits."""

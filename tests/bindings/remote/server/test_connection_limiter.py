@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollex.remote.server import connection_limiter
+from recollex.remote.server import limits as connection_limiter
 from recollex.remote.server.access import Access
-from recollex.remote.server.connection_limiter import ConnectionLimiter
-from recollex.remote.server.limits import ServerLimits
+from recollex.remote.server.limits import ConnectionLimiter, ServerLimits
 from recollex.remote.server.logs import Log
 from recollex.remote.server.telemetry import Telemetry
 from tests.bindings.remote.http.http_service import served

@@ -17,9 +17,8 @@ import pytest
 import recollex
 from recollex import errors
 from recollex.remote.server import reader_pool
-from recollex.remote.server.calls import Call
+from recollex.remote.server.calls import Call, Observer
 from recollex.remote.server.limits import ServerLimits
-from recollex.remote.server.observer import Observer
 from recollex.remote.server.reader_process import Opener
 from recollex.remote.server.server import Server
 from recollex.remote.wire.messages import request

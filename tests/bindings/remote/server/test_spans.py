@@ -16,8 +16,7 @@ import recollex
 from recollex.remote.server.access import LOCAL
 from recollex.remote.server.calls import Options
 from recollex.remote.server.service import Service
-from recollex.remote.server.spans import Spans
-from recollex.remote.server.telemetry import Telemetry
+from recollex.remote.server.telemetry import Spans, Telemetry
 from recollex_engine.errors import RecollexError
 from tests.bindings.remote.http.http_service import HashedWords
 
