@@ -179,7 +179,7 @@ def test_a_forked_child_writes_nothing_of_its_parent(folder, clock):
 KILLED = """
 import os, sys, threading
 import recollex
-from recollex_engine.state import access_counting as counting
+from recollex_engine.state import access_journal as counting
 from tests.engine.one_vector import OneVector
 store = recollex.open(sys.argv[1], embedder=OneVector(), count_accesses=True)
 alice = store.agent("alice")

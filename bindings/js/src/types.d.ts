@@ -1071,7 +1071,7 @@ export interface SessionMethods {
 }
 
 export interface ProfileMethods {
-  /** Return the profile: .5 for every trait and no background, where nothing was set. */
+  /** Return the profile: 0.5 for every trait and no background, where nothing was set. */
   get(options?: { as_recorded?: Time | null }): Promise<Profile>;
   /** Set parts of the profile, as one transaction, and return all of it. */
   set(options?: { openness?: number | null; conscientiousness?: number | null; extraversion?: number | null; agreeableness?: number | null; neuroticism?: number | null; bias_strength?: number | null; background?: string | null; by?: string | null; why?: string | null; recorded_at?: Time | null }): Promise<Profile>;

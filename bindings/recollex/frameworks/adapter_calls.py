@@ -17,7 +17,7 @@ import numpy.typing as npt
 import orjson
 
 from recollex_engine.domain.checks import MAX_METADATA, mended
-from recollex_engine.domain.prompt_lines import written, written_short
+from recollex_engine.domain.prompt_marks import written, written_short
 from recollex_engine.domain.question import MAX_BUDGET, MAX_LIMIT
 from recollex_engine.domain.trust import role_number
 from recollex_engine.domain.turn import is_tool_result, read_content

@@ -9,7 +9,7 @@ from typing import Any
 
 from recollex.frameworks.adapter_calls import KEPT, SOURCES, awaited, kept_message, kept_turn
 from recollex_engine.domain.checks import mended
-from recollex_engine.domain.prompt_lines import defused
+from recollex_engine.domain.prompt_marks import defused
 from recollex_engine.errors import UnknownIdError
 
 try:

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from recollex.frameworks.adapter_calls import EACH, awaited, nearest, padded, recalled
 from recollex_engine.domain.checks import mended
-from recollex_engine.domain.prompt_lines import defused
+from recollex_engine.domain.prompt_marks import defused
 from recollex_engine.errors import InputError
 from recollex_engine.ranking.diversity import Diversity
 

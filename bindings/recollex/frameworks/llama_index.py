@@ -8,7 +8,7 @@ from typing import Any
 
 from recollex.frameworks.adapter_calls import SOURCES, as_role, awaited, padded, recalled, said
 from recollex_engine.domain.checks import mended
-from recollex_engine.domain.prompt_lines import defused
+from recollex_engine.domain.prompt_marks import defused
 
 try:
     from llama_index.core.bridge.pydantic import Field

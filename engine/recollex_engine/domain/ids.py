@@ -23,7 +23,7 @@ def content_id(kind: str, *parts: Any) -> str:
     """Return the UUID (version 5, RFC 9562) of JSON values. Cost: a fifth of `uuid.uuid5`.
 
     >>> content_id("fact", "ann", "likes", {"text": "tea"}, None)
-    '6f4ff7ec-8d2e-5c0f-b9a2-6f3bb7b9b8b5'
+    '67012da5-a841-58dd-9242-33f9a151470b'
     """
     hash = _BEGUN.copy()
     hash.update(orjson.dumps([kind, *parts]))

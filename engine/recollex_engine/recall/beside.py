@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from recollex_engine.domain.prompt_lines import prompt_line, written
+from recollex_engine.domain.prompt_lines import prompt_line
+from recollex_engine.domain.prompt_marks import written
 from recollex_engine.domain.trust import FULL, LEVELS
 from recollex_engine.facts.hits import Hit
 from recollex_engine.facts.surface_search import Found

@@ -12,7 +12,7 @@ from typing import Any
 
 from recollex_engine.domain.intervals import Moments
 from recollex_engine.domain.literals import Mention
-from recollex_engine.domain.prompt_lines import written_short
+from recollex_engine.domain.prompt_marks import written_short
 from recollex_engine.domain.trust import FULL, LEVELS, mark
 from recollex_engine.facts.events import Episode, Event
 from recollex_engine.facts.facts import Conflict, Fact, Value

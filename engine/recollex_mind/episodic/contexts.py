@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from recollex_engine.domain.prompt_lines import LineCosts, prompt_line, written_short
+from recollex_engine.domain.prompt_lines import LineCosts, prompt_line
+from recollex_engine.domain.prompt_marks import written_short
 from recollex_engine.domain.qualifiers import POINT, RECORD, qualifiers
 from recollex_engine.domain.schema import EVIDENCE
 from recollex_engine.domain.surfaces import object_text

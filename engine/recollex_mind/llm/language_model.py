@@ -41,7 +41,7 @@ class BackgroundLoop:
     def __init__(self) -> None:
         self._lock = fork.lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.generation = 0
+        self.generation: int = 0
         fork.register(self)
 
     def after_fork(self) -> None:

@@ -9,7 +9,7 @@ import pytest
 import recollex
 from recollex_engine.backup import agent_backup, backup
 from recollex_engine.errors import FormatError, InputError, StoreFullError
-from tests.engine.backup.copying import back_up, files_of, said
+from tests.engine.backup.copying import back_up, files_of, said, sweep_at_once
 from tests.engine.faults.small_store import answers, contents, fill, opened, text, vectors
 
 BY = {"by": "ann", "why": "asked"}
@@ -159,7 +159,7 @@ def test_an_interrupted_backup_is_completed_by_the_next(path, tmp_path, monkeypa
 
 
 def test_old_backups_go_and_the_others_stay_whole(path, tmp_path, monkeypatch):
-    monkeypatch.setattr("recollex_engine.backup.backup.GRACE", -1.0)
+    sweep_at_once(monkeypatch)
     for first in (40, 50, 60):
         back_up(path, tmp_path / "b")
         with opened(path) as agent:

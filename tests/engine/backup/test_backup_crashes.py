@@ -7,7 +7,7 @@ import pytest
 
 import recollex
 from recollex_engine.backup import agent_backup
-from tests.engine.backup.copying import back_up
+from tests.engine.backup.copying import back_up, sweep_at_once
 from tests.engine.faults.small_store import contents, fill, opened
 from tests.faults.checking import laid_out
 from tests.faults.recorder import recording
@@ -30,7 +30,7 @@ def assert_whole(target, numbers):
 
 @pytest.mark.parametrize("keep", [None, 1])
 def test_the_former_backup_outlives_every_crash(path, tmp_path, keep, monkeypatch):
-    monkeypatch.setattr("recollex_engine.backup.backup.GRACE", -1.0)
+    sweep_at_once(monkeypatch)
     target = tmp_path / "b"
     back_up(path, target)
     with opened(path) as agent:

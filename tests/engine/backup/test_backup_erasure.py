@@ -114,7 +114,7 @@ def test_a_run_whose_objects_were_swept_puts_them_again(path, tmp_path, monkeypa
 
     monkeypatch.setattr(backup, "enter", enter)
     run = back_up(path, tmp_path / "b")
-    assert calls == ["a", "b", "a", "b"]
+    assert calls == ["a", "a", "b", "a", "b"]  # the second is the erasure's
     for each in recollex.backups(tmp_path / "b"):
         assert recollex.verify_backup(tmp_path / "b", number=each.number).ok
     assert run.number == 3

@@ -12,7 +12,7 @@ import recollex
 from recollex_engine.backup import target as object_store
 from recollex_engine.backup.target import FolderTarget, ObjectStoreTarget
 from recollex_engine.errors import DisconnectedError, InputError
-from tests.engine.backup.copying import back_up, files_of, said
+from tests.engine.backup.copying import back_up, files_of, said, sweep_at_once
 from tests.engine.faults.small_store import contents, fill, opened
 
 KEYS = {
@@ -110,7 +110,7 @@ def test_one_of_many_creates_a_key(target):
 
 
 def test_a_backup_in_a_bucket(path, tmp_path, bucket, monkeypatch):
-    monkeypatch.setattr("recollex_engine.backup.backup.GRACE", -1.0)
+    sweep_at_once(monkeypatch)
     target = f"s3://{bucket}/backups/memory"
     first = back_up(path, target)
     assert back_up(path, target).objects == 0

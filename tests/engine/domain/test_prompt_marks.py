@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollex_engine.domain.prompt_lines import defused, defused_json, written
+from recollex_engine.domain.prompt_marks import defused, defused_json, written
 from tests.prompt_spellings import MARKS, ORDINARY, SPELLINGS, is_mark
 
 HOSTILE = [

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from recollex.api.iso_times import parse_time
 from recollex.remote.wire.error_codec import encode_error
-from recollex_engine.domain.prompt_lines import defused, defused_json, written, written_short
+from recollex_engine.domain.prompt_marks import defused, defused_json, written, written_short
 from recollex_engine.errors import RecollexError, UnknownIdError
 
 # Times and arguments as a language model writes them.

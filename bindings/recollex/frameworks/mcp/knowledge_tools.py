@@ -18,7 +18,7 @@ from recollex.frameworks.mcp.answers import (
     shown,
 )
 from recollex.frameworks.mcp.memory_tools import READS, add_tools
-from recollex_engine.domain.prompt_lines import written_short
+from recollex_engine.domain.prompt_marks import written_short
 
 TriplePart = Annotated[str | None, Field(description="A name, such as Alice, works_at or Google.")]
 

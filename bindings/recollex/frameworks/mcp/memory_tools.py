@@ -20,7 +20,7 @@ from recollex.frameworks.mcp.answers import (
     moment,
     shown,
 )
-from recollex_engine.domain.prompt_lines import written_short
+from recollex_engine.domain.prompt_marks import written_short
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)

@@ -121,9 +121,10 @@ def test_no_connection_to_mcp_is_held(tmp_path: Path) -> None:
     tokens.write_text(TOKENS)
     tokens.chmod(0o600)
     code = (
-        "from recollex.remote.server.limits import Limits; "
+        "from recollex.remote.server.limits import ServerLimits as Limits; "
         "import recollex.frameworks.mcp.http_serving as serving; "
-        "serving.Limits = lambda: Limits(message_bytes=10_000, stall=0.5, handshake=0.5, idle=1); "
+        "own = {'message_bytes': 10_000, 'stall': 0.5, 'handshake': 0.5, 'idle': 1}; "
+        "serving.ServerLimits = lambda: Limits(**own); "
         "from recollex.cli import main; raise SystemExit(main())"
     )
     command = [sys.executable, "-W", "ignore", "-c", code, "mcp", str(tmp_path / "store")]
