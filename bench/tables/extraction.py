@@ -43,7 +43,7 @@ STAGES = {
         "recollex_mind.extraction:extractions",
         "recollex_mind.extraction:chunks_of",
     ),
-    "Prompt, client, schema": ("recollex_mind.extraction:draw",),
+    "Prompt, client, schema": ("recollex_mind.extraction:extract_chunk",),
     "Checks of evidence, networks, dates": ("recollex_mind.drawing:_checked",),
     "Known facts near each new one": ("recollex_mind.extraction:near_facts",),
     "Comparison by the model": ("recollex_mind.extraction:compare",),
