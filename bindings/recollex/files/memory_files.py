@@ -42,18 +42,10 @@ def local_engine(agent: Agent) -> Any:
 
 # A file or folder of memories outside of the store: complete or absent, its owner's alone.
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield the path of a file that takes the place of ``path`` once the body has succeeded.
-
-    It is its owner's alone, as a store is: mode 0600 whatever the umask.
-    """
+def _as_our_errors(path: Path) -> Iterator[None]:
+    """Raise `InputError` or `StoreFullError` for what the system says of writing ``path``."""
     try:
-        remove_unfinished_of(path)
-        with Replacement(path, 0o600) as file:
-            file.path.chmod(0o600)
-            yield file.path
-            file.sync()
-            file.take_place()
+        yield
     except FileNotFoundError as error:
         raise InputError(f"{path} cannot be written: there is no such folder") from error
     except PermissionError as error:
@@ -62,6 +54,21 @@ def replacing(path: Path) -> Iterator[Path]:
         raise
     except OSError as error:
         raise store_full(error, path, f"write {path.name}") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield the path of a file that takes the place of ``path`` once the body has succeeded.
+
+    It is its owner's alone, as a store is: mode 0600 whatever the umask.
+    """
+    with _as_our_errors(path):
+        remove_unfinished_of(path)
+        with Replacement(path, 0o600) as file:
+            file.path.chmod(0o600)
+            yield file.path
+            file.sync()
+            file.take_place()
 
 
 @contextmanager
@@ -75,18 +82,11 @@ def new_folder(path: Path) -> Iterator[Path]:
     temporary = _temporary(path)
     lock = None
     try:
-        temporary.mkdir(mode=0o700)
-        lock = lock_unfinished(temporary)
-        yield temporary
-        temporary.replace(path)
-    except FileNotFoundError as error:
-        raise InputError(f"{path} cannot be written: there is no such folder") from error
-    except PermissionError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
-    except StoreFullError:
-        raise
-    except OSError as error:
-        raise store_full(error, path, f"write {path.name}") from error
+        with _as_our_errors(path):
+            temporary.mkdir(mode=0o700)
+            lock = lock_unfinished(temporary)
+            yield temporary
+            temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
         if lock is not None:
