@@ -5,7 +5,7 @@ Claim: none; ARCHITECTURE.md states the bounds, and tests/bench/test_code_size.p
 Command: python -m bench.code_size
 
 Lines and modules are those of `kernels`, `engine` and `bindings`, in Python. Files are counted by
-``sys.setprofile`` in the calling thread: those of which a function begins during one call of a
+``sys.setprofile`` in the calling thread: those in which a function begins during one call of a
 store that has been used, with vectors given.
 """
 
@@ -49,7 +49,8 @@ def entered() -> dict[str, int]:
             agent.retain(f"Ann drinks tea {number} in Rome.", id=f"m{number}", embedding=vector)
         agent.recall("tea", query_embedding=vectors[0])
         agent.get("m1")
-        sentence, question = "Ann moved to Oslo with Ben.", "Where did Ann move?"
+        sentence = "Ann moved to Oslo with Ben."
+        question = "Where did Ann move?"
         return {
             "retain": len(files(lambda: agent.retain(sentence, id="x", embedding=vectors[-1]))),
             "recall": len(files(lambda: agent.recall(question, query_embedding=vectors[0]))),
@@ -58,7 +59,7 @@ def entered() -> dict[str, int]:
 
 
 def files(call: Callable[[], object]) -> set[str]:
-    """Return the product's files of which a function begins during a call."""
+    """Return the product's files in which a function begins during a call."""
     found: set[str] = set()
 
     def note(frame: FrameType, event: str, argument: object) -> None:

@@ -1,8 +1,8 @@
 """The reads that an agent and its cuts have in common: recalls, look-ups, facts, statistics.
 
-What has a process heard of an agent's talks and not written yet? It is forgotten with memories.
-The turns of a talk under a write policy wait in the process. When a memory of a document is erased
-or forgotten, so are those that wait for that document: else a later write would record them.
+`Counting` has the token counters. `Forgetting` keeps talks and memories in step: the turns of a
+talk under a write policy wait in the process, and when a memory of a document is erased or
+forgotten, so are those that wait for that document. Else a later write would record them.
 """
 
 import warnings

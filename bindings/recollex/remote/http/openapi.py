@@ -71,7 +71,7 @@ def _kinds(endpoint: Endpoint) -> Iterator[Any]:
 
 
 def _operation(endpoint: Endpoint, schemas: Iterator[dict[str, Any]]) -> dict[str, Any]:
-    """Return an operation; schemas: those of `_kinds`, of which it takes its own."""
+    """Return an operation; schemas: those of `_kinds`; it takes its own."""
     never = set() if endpoint.unknown else {404}
     if endpoint.body is None:
         never |= {413, 415}

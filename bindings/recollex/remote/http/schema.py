@@ -1,4 +1,4 @@
-"""What a request may hold: types that msgspec checks, and of which it writes JSON Schema.
+"""What a request may hold: types that msgspec checks, and describes as JSON Schema.
 
 Each function returns a type with its bounds and its description, so the same type documents a value
 and checks it. `read` checks a JSON value; what it refuses it names by place, bound and value.
