@@ -55,7 +55,7 @@ PLANNED = 0.003
 """How strongly they are held to what a part means, see `units_of`."""
 STRENGTHS = (0.03,)
 """How strongly those of one kind are held to each other, see `PAIRS`."""
-AGAINST = ("question", "present", "passages")
+AGAINST = ("question", "passages")
 """Parts that count against a memory, if at all."""
 SIGNS = [0 if name == "addressed_question" else -1 if name in AGAINST else 1 for name in NAMES]
 """What a part says has one sign; only an earlier question may be on topic or not."""

@@ -13,6 +13,7 @@ SOME: list[tuple[dict[str, Any], list[str]]] = [
     ({"tags": ["red"]}, ["a", "c"]),
     ({"any_tags": ["red", "blue"], "no_tags": ["old"]}, ["a", "b"]),
     ({"document_id": ["call", "mail"]}, ["b", "d"]),
+    ({"talk": ["call", "unheard"], "until": day(4)}, ["a", "b", "c"]),
     ({"network": ["opinion", "agent"]}, ["c"]),
     ({"speakers": "eve"}, ["d"]),
     ({"source": ["web", "user"], "trust": "tool"}, ["a"]),

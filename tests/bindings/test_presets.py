@@ -110,23 +110,6 @@ def test_the_parts_of_the_default_add_up_to_its_score(agent: recollex.Agent) -> 
     assert not ask(agent, "kite")[0].parts  # only an explanation costs that
 
 
-def test_a_turn_of_a_talk_prefers_what_the_talk_has_not_said(tmp_path: Path) -> None:
-    said = datetime(2024, 3, 1, 9, tzinfo=UTC)
-    with recollex.open(tmp_path, embedder=recollex.GivenVectors(DIMENSION)) as store:
-        talks = store.agent("talks")
-        for id, at in (("old", said - timedelta(days=3)), ("new", said)):
-            text = f"The trip goes to Lisbon, the {id} plan says."
-            talks.retain(text, id=id, document_id=id, event_at=at, embedding=QUERY, recorded_at=at)
-
-        def ids(question: str, now: datetime) -> list[str]:
-            return talks.recall(question, query_embedding=QUERY, now=now).ids
-
-        soon, days_later = said + timedelta(minutes=1), said + timedelta(days=2)
-        assert ids("Where did we say the trip goes?", soon) == ["old", "new"]
-        assert ids("Where did we say the trip goes?", days_later) == ["new", "old"]
-        assert set(ids("Where does the trip go?", soon)) == {"old", "new"}
-
-
 def test_an_arm_that_is_left_out_brings_nothing(agent: recollex.Agent) -> None:
     words = replace(presets.tempr, arms=("keyword",))
     assert ask(agent, "rye", preset=words).ids == ["m5"]

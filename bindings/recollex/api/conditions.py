@@ -31,6 +31,9 @@ CONDITIONS: Mapping[str, FilterCondition] = {
     "any_tags": FilterCondition("names", "it has one of these tags", "any_tag", "TAG"),
     "no_tags": FilterCondition("names", "it has none of these tags", "no_tag", "TAG"),
     "document_id": FilterCondition("one_of", "it is of one of these documents", "document", "ID"),
+    "talk": FilterCondition(
+        "one_of", "it is of none of these documents, which the asker has in view", "talk", "ID"
+    ),
     "network": FilterCondition("network", "it is of one of these networks", "network", "NETWORK"),
     "roles": FilterCondition("role", "its speaker has one of these roles", "role", "ROLE"),
     "speakers": FilterCondition("one_of", "one of these said it, in any case", "speaker", "NAME"),

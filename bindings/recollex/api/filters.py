@@ -132,7 +132,8 @@ class Filters(TypedDict, total=False):
 
     tags, entities: it has all of these. any_tags: it has one of them; no_tags: it has none of them.
     document_id, network, roles (of its speaker), speakers, source: it is of this one, or of one of
-    a list; case does not matter in a speaker's name. trust: the least trust, "user", "assistant",
+    a list; case does not matter in a speaker's name. talk: it is of none of these documents, which
+    the asker has in view. trust: the least trust, "user", "assistant",
     "tool" or "web"; memories of unknown source are left out. since, until: its event's time
     overlaps [since, until). recorded_since, recorded_until: it was recorded in that interval.
     ends_after: its `valid_until` is later than this, or it has none. ends_by: its `valid_until` is
@@ -150,6 +151,7 @@ class Filters(TypedDict, total=False):
     any_tags: Sequence[str]
     no_tags: Sequence[str]
     document_id: str | Sequence[str] | None
+    talk: str | Sequence[str] | None
     network: str | Sequence[str] | None
     roles: str | Sequence[str] | None
     speakers: str | Sequence[str] | None

@@ -160,6 +160,7 @@ class Filter:
 
     tags, entities: it has all of them. any_tags: it has one of them; no_tags: it has none of them.
     document_id, source, speakers: it is of one of them; no case matters in a speaker's name.
+    talk: it is of none of these documents, which the asker has in view.
     network, roles: numbers of networks and of speakers' roles, one of them; none for all. trust:
     the number of the least level of trust; 0 for all memories. since, until: its event's time
     overlaps [since, until). recorded_since, recorded_until: it was recorded in that interval.
@@ -175,6 +176,7 @@ class Filter:
     any_tags: tuple[str, ...] = ()
     no_tags: tuple[str, ...] = ()
     document_id: tuple[str, ...] = ()
+    talk: tuple[str, ...] = ()
     source: tuple[str, ...] = ()
     speakers: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
@@ -192,7 +194,7 @@ class Filter:
     narrows: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for name in ("tags", "any_tags", "no_tags", "document_id", "speakers", "entities"):
+        for name in ("tags", "any_tags", "no_tags", "document_id", "talk", "speakers", "entities"):
             check_names(getattr(self, name), name)
         for source in self.source:
             stamp("" if source is None else source)

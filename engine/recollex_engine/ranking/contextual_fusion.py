@@ -60,8 +60,6 @@ MOMENT = DAY // 2
 """Width of a moment: half a day joins what happened together. (SATF's 15 days join a topic.)"""
 RECENT = 30 * DAY
 """The age at which the recency part of a memory has fallen to 1/e."""
-PACE = 400.0
-"""The number of later memories at which it has, in a talk in progress."""
 SURE = 3.0
 """The base x of the best memory from which on who said it, when and after what count in full. A
 memory that holds all words of the question and is no more alike than another has 4.4."""
@@ -136,10 +134,9 @@ class Contextual:
 
     A question that addresses its hearer ("what did we settle on?") is a turn of a running
     conversation: its small talk shares words with every memory and asks about no moment, and
-    earlier questions are on topic. The asker still has in view what the talk in progress said, and
-    these memories would displace the others: so ``present`` lowers them. If such a turn has several
-    sentences, it tells more than it asks. "I" and "you" in it point at no role, a time is mostly
-    one that is planned, and a long reply is as good as a short one: these count ``telling`` times.
+    earlier questions are on topic. If such a turn has several sentences, it tells more than it
+    asks. "I" and "you" in it point at no role, a time is mostly one that is planned, and a long
+    reply is as good as a short one: these count ``telling`` times.
 
     What changes the order beside the sum:
 
@@ -189,7 +186,6 @@ class Contextual:
     in_range: float = feature(1.6, ABLATION, when=lambda asked: asked.found is not None, asks=True)
     dated: float = feature(1.0, ABLATION, when=lambda asked: asked.cues.asks_when)
     recency: float = feature(1.3, ABLATION, when=lambda asked: asked.cues.addressed, aside=True)
-    present: float = feature(-4.0, SEVEN_SETS, when=lambda asked: asked.cues.addressed)
     role: float = feature(
         1.8,
         DECISIONS,
@@ -241,7 +237,7 @@ class Contextual:
             (*view.texts, _BREVITY),
             (*view.events, found.start, found.end) if found else (*view.events, 0, 0),
             (named, ASSISTANT if evidence.cues.second_person else USER),
-            (evidence.now, float(RECENT), PACE, MOMENT),
+            (evidence.now, float(RECENT)),
             (
                 KEYWORD_CONTEXT,
                 (WIDENED, REACH, DAY),
@@ -362,8 +358,7 @@ class _Parts(Mapping[str, npt.NDArray[np.float64]]):
 def _among(evidence: Evidence) -> int:
     """Return how many memories a filter admits; 0 without a filter.
 
-    Names and the talk in progress then count as in an agent that holds these
-    alone, as words do.
+    Names then count as in an agent that holds these alone, as words do.
     """
     words = evidence.words
     if words is None or words.population >= evidence.view.memories:

@@ -122,6 +122,9 @@ def passing(view: View, wanted: Filter, mask: Mask) -> Mask:
         mask_holding(view.of_memories("event_start"), view.of_memories("valid_end"), moment, mask)
     if wanted.document_id:
         mask = _mask_one_of(view, "document", _labels(view, "d", wanted.document_id), mask)
+    if wanted.talk:
+        own = _mask_one_of(view, "document", _labels(view, "d", wanted.talk), mask.copy())
+        mask &= ~own
     if wanted.source:
         mask = _mask_one_of(view, "source", _labels(view, "w", wanted.source), mask)
     if wanted.speakers:

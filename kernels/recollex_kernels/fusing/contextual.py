@@ -6,12 +6,13 @@ import numpy as np
 
 from recollex_kernels.fusing._neighbourhood import Around as Around
 from recollex_kernels.fusing._neighbourhood import surround, weigh
-from recollex_kernels.fusing.features import NONE, PRESENT, RECENCY, SPEAKER, scores_of
+from recollex_kernels.fusing.features import NONE, SPEAKER, scores_of
 from recollex_kernels.fusing.inputs import (
     Candidates,
     Cues,
     Members,
     Moment,
+    Now,
     Question,
     Span,
     Talk,
@@ -82,15 +83,6 @@ def standing(
     return found
 
 
-Now: TypeAlias = tuple[int, float, float, int]
-"""When the question is asked: now, recent, pace, progress.
-
-now       microseconds
-recent    microseconds after which a memory is worth 1/e as much
-pace      memories after which it is, in a talk in progress
-progress  microseconds for which the newest memory's document is in progress
-"""
-
 Settings: TypeAlias = tuple[float, Around, Moment, Pulse, int, float, U8]
 """What a fusion was set to: share, around, moment, pulse, place, sure, aside.
 
@@ -130,62 +122,6 @@ def trusted(weights: F64, aside: U8, members: Members, share: float, sure: float
 
 
 @kernel
-def _newest(
-    admitted: Admitted, document: U32, said_at: I64, when: Now, weights: F64
-) -> tuple[int, int]:
-    """Return the newest memory, and the document in progress or -1.
-
-    With a filter they are those of the allowed memories; at least one memory must be allowed. They
-    are looked for only where their features have a weight.
-    """
-    allowed, among = admitted
-    now, _, _, progress = when
-    newest = document.shape[0] - 1
-    if among > 0 and (weights[PRESENT] != 0 or weights[RECENCY] != 0):
-        while allowed[newest] == 0:
-            newest -= 1
-    age = now - said_at[newest]
-    present = -1
-    if document[newest] != NONE and 0 <= age <= progress:
-        present = int(document[newest])
-    return newest, present
-
-
-@kernel
-def _ages(
-    memories: U32, admitted: Admitted, said_at: I64, when: Now, newest: int, present: int
-) -> F64:
-    """Return the age of each memory, in which recency falls to 1/e from one to the next.
-
-    Equation: max(now - said_at, 0) / recent; in a talk in progress the number of memories from it
-    to the newest, of the allowed ones with a filter, / pace.
-
-    Shapes: memories uint32[n], ascending, in [0, newest]. Cost: O(n); with a filter in a talk in
-    progress O(newest).
-    """
-    allowed, among = admitted
-    now = when[0]
-    recent = when[1]
-    pace = when[2]
-    n = memories.shape[0]
-    ages = np.empty(n, np.float64)
-    later = 0
-    at = newest
-    for i in range(n - 1, -1, -1):
-        m = np.int64(memories[i])
-        if present < 0:
-            ages[i] = max(now - said_at[m], 0) / recent
-        elif among == 0:
-            ages[i] = (newest - m) / pace
-        else:
-            while at > m:
-                later += allowed[at]
-                at -= 1
-            ages[i] = later / pace
-    return ages
-
-
-@kernel
 def contextual(
     candidates: Candidates,
     question: Question,
@@ -204,10 +140,7 @@ def contextual(
 
     Candidates are what was found (see `weigh`), what shares a rare entity with the best of it (see
     `associations`) and what stands beside the best (see `surround`). A score is the sum of
-    `FEATURES` times their weights, which are as `trusted` gives them. ``present`` is the document
-    of the newest memory, with a filter of the newest allowed one, if that was said at most
-    ``progress`` before ``now``.
-    ``ages``: see `_ages`.
+    `FEATURES` times their weights, which are as `trusted` gives them.
 
     Returned, for n candidates:
         memories uint32[n], scores float64[n]       ties: the newer memory
@@ -222,7 +155,7 @@ def contextual(
     Cost: about 60 us for 200 found of 10,000 memories; the similarities of the rows of the
     candidates, and of what stands beside them, take half of it.
     """
-    document, said_at, speaker, _, _ = talk
+    document, _, speaker, _, _ = talk
     share, around, moment, pulse, place, sure, aside = settings
     allowed = admitted[0]
     memories = document.shape[0]
@@ -237,12 +170,8 @@ def contextual(
         activation = np.empty(0, np.float64)
     members = surround(weighed, share, associated, talk, allowed, around, question)
     weights = trusted(weights, aside, members, share, sure)
-    newest, present = _newest(admitted, document, said_at, when, weights)
     ids, keyword, semantic, places, _ = members
     own = ids[places]
-    ages = np.empty(0, np.float64)
-    if weights[RECENCY] != 0:
-        ages = _ages(own, admitted, said_at, when, newest, present)
     seen = (
         members,
         share * keyword + semantic,
@@ -254,8 +183,7 @@ def contextual(
         span,
         cues,
         moment,
-        ages,
-        present,
+        when,
     )
     table, scores, order = scores_of(seen, weights)
     naming = weights[SPEAKER]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from recollex_kernels.fusing.inputs import Cues, Members, Moment, Span, Talk, Texts
+from recollex_kernels.fusing.inputs import Cues, Members, Moment, Now, Span, Talk, Texts
 from recollex_kernels.graph.association import Associated
 from recollex_kernels.machine.exp import exp
 from recollex_kernels.machine.jit import F64, I64, U8, U32, U64, kernel
@@ -145,19 +145,15 @@ def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
 
 NONE = np.uint32(0xFFFFFFFF)
 
-Seen: TypeAlias = tuple[
-    Members, F64, I64, Associated, Talk, Texts, U32, Span, Cues, Moment, F64, int
-]
+Seen: TypeAlias = tuple[Members, F64, I64, Associated, Talk, Texts, U32, Span, Cues, Moment, Now]
 """All that a feature may look at: members, x, memories, received, talk, texts, first_row, span,
-cues, moment, ages, present.
+cues, moment, when.
 
 For m members, n candidates, M memories in all (see `inputs` for the tuples):
     x          float64[m]     share * keyword + semantic of each member
     memories   int64[n]       the candidates, ascending
     received   candidates, each once, and their activation
     first_row  uint32[M+1]    rows of memory m are first_row[m]:first_row[m + 1]
-    ages       float64[n]     at least 0; of no length where recency has no weight
-    present    the document of the talk in progress, -1 for none
 """
 
 
@@ -375,17 +371,14 @@ def dated(seen: Seen, out: F64) -> None:
 
 @kernel
 def recency(seen: Seen, out: F64) -> None:
-    """Write e^(-its age)."""
-    exp(-seen[10], np.empty(out.shape[0], np.int64), out)
-
-
-@kernel
-def present(seen: Seen, out: F64) -> None:
-    """Write 1 if its document is the one in progress; -1 is no document."""
+    """Write e^(-max(now - said_at, 0) / recent)."""
     memories = seen[2]
-    of = seen[4][0]
+    said_at = seen[4][1]
+    now, recent = seen[10]
+    ages = np.empty(out.shape[0], np.float64)
     for i in range(out.shape[0]):
-        out[i] = 1.0 if np.int64(of[memories[i]]) == seen[11] else 0.0
+        ages[i] = -max(now - said_at[memories[i]], 0) / recent
+    exp(ages, np.empty(out.shape[0], np.int64), out)
 
 
 @kernel
@@ -445,7 +438,6 @@ FEATURES: Mapping[str, Callable[[Seen, F64], None]] = {
     "in_range": in_range,
     "dated": dated,
     "recency": recency,
-    "present": present,
     "role": role,
     "passages": passages,
 }
@@ -454,8 +446,6 @@ NAMES = tuple(FEATURES)
 SPEAKER = NAMES.index("speaker")
 IN_RANGE = NAMES.index("in_range")
 DATED = NAMES.index("dated")
-RECENCY = NAMES.index("recency")
-PRESENT = NAMES.index("present")
 
 
 def _filler() -> Callable[[Seen, F64, F64], None]:

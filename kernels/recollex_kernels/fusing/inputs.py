@@ -74,6 +74,10 @@ named   uint32[]   labels of speakers
 role    the role of the speaker that it asks about, 0 for none
 """
 
+Now: TypeAlias = tuple[int, float]
+"""When the question is asked: now, in microseconds, and recent, the microseconds after which a
+memory is worth 1/e as much."""
+
 Moment: TypeAlias = tuple[int, float]
 """What a moment is: anchors, width; see `moments`."""
 

@@ -132,6 +132,7 @@ def passes(memory, filters):
         and (not get("any_tags") or bool(tags & set(get("any_tags"))))
         and not tags & set(get("no_tags", ()))
         and one_of(memory.document_id, "document_id")
+        and (get("talk") is None or not one_of(memory.document_id, "talk"))
         and one_of(memory.network, "network")
         and one_of(memory.role, "roles")
         and one_of(memory.source, "source")
@@ -181,6 +182,7 @@ def filters_of(random):
         "any_tags": lambda: some(["x", "y", "unheard"]),
         "no_tags": lambda: some(["x", "y", "unheard"]),
         "document_id": lambda: random.choice(["d", "unheard", ["d", "e"]]),
+        "talk": lambda: random.choice(["d", "unheard", ["d", "e"]]),
         "network": lambda: random.choice(["world", ["agent", "opinion"]]),
         "roles": lambda: random.choice(["user", ["assistant", "user"]]),
         "speakers": lambda: random.choice(["ann", "Jose", ["ben", "JOSÉ"], ["nobody"]]),

@@ -20,7 +20,6 @@ SHARE, HUB, BUDGET, WIDENED, REACH, WINDOW, PLACE = 4.4, 3, 5, 4, 6, 9 * HOUR, 3
 SURE = 2.5
 ASIDE = np.arange(len(NAMES)) % 2 == 1
 MOMENT = 5, 12.0 * HOUR
-PACE = 20.0
 NEAR = np.empty(0, np.uint32), np.empty(0, np.float32)
 
 
@@ -87,17 +86,10 @@ class Agent:
                 (*self.events, *self.range),
                 (self.named.astype(np.uint32), self.asked_role),
             ),
-            (self.now, 50.0 * HOUR, PACE, 12 * HOUR),
+            (self.now, 50.0 * HOUR),
             (SHARE, (WIDENED, REACH, WINDOW), MOMENT, pulse, PLACE, SURE, ASIDE.astype(np.uint8)),
             *(self.weights, np.full(5, NONE, np.uint32)),
         )
-
-    def ages(self, candidates, own, talks):
-        """By how many memories came later in a talk in progress, else by time."""
-        if talks:
-            later = [int(own[m + 1 :].sum()) for m in candidates.tolist()]
-            return np.array(later, np.float64) / PACE
-        return np.maximum(self.now - self.said_at[candidates], 0) / (50 * HOUR)
 
     def in_pieces(self):
         weighed = brought, b, c = weigh((self.found, NEAR), self.n, self.said)
@@ -112,9 +104,6 @@ class Agent:
             *((WIDENED, REACH, WINDOW), self.said),
         )
         members, b, c, places, _ = around
-        own = self.allowed == 1 if self.admitted[1] else np.ones(self.n, bool)
-        said_at, documents = self.said_at[own], self.document[own]
-        talks = 0 <= self.now - said_at[-1] <= 12 * HOUR and documents[-1] != NONE
         named = self.named.astype(np.uint32)
         best = max([0.0, *(SHARE * b + c)[places].tolist()])
         weights = self.weights.copy()
@@ -131,8 +120,7 @@ class Agent:
             (*self.events, *self.range),
             (named, self.asked_role),
             MOMENT,
-            self.ages(members[places], own, talks),
-            int(documents[-1]) if talks else -1,
+            (self.now, 50.0 * HOUR),
         )
         table, scores, order = scores_of(seen, weights)
         signs = standing(

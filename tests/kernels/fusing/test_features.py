@@ -153,8 +153,7 @@ class Bank:
         self.first_row = np.cumsum([0, *rows]).astype(np.uint32)
         self.named = np.array(rng.choice([0, 1, 2], int(rng.integers(0, 3)), replace=False))
         self.range = sorted(int(hour) * HOUR for hour in rng.integers(0, 90, 2))
-        self.ages = rng.choice([0.0, 0.5, 3.0], count)
-        self.present = int(rng.choice([-1, 0, 1, 2]))
+        self.now = int(rng.integers(0, 120)) * HOUR
         self.weights = rng.choice([0.0, 0.3, -1.5, 2.0], len(NAMES))
 
     def found(self):
@@ -183,8 +182,7 @@ class Bank:
             (self.event_start, self.event_end, *self.range),
             (self.named.astype(np.uint32), self.asked_role),
             (5, WIDTH),
-            self.ages,
-            self.present,
+            (self.now, 50.0 * HOUR),
         )
         return scores_of(seen, self.weights)
 
@@ -234,8 +232,7 @@ class Bank:
             "moment": moment_oracle([x[place] for place in self.places], times, 5)[i],
             "in_range": since < end and (until > start or since >= start),
             "dated": since != said,
-            "recency": math.exp(-self.ages[i]),
-            "present": document == self.present,
+            "recency": math.exp(-max(self.now - said, 0) / (50 * HOUR)),
             "role": self.asked_role == self.role[m] != 0 and with_other,
             "passages": math.log(self.first_row[m + 1] - self.first_row[m])
             * (several and self.role[m] != 0),
