@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, fields, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,9 +121,26 @@ def test_only_a_question_that_is_all_quotes_demands_their_words(agent: recollex.
     plain = ask(agent, "Who read Invisible Cities lately?")
     assert ask(agent, 'Who read "Invisible Cities" lately?').ids == plain.ids
     assert ask(agent, '"invisible cities"').ids == ["m3"]
-    assert ask(agent, '"cities invisible"').ids == []
-    assert ask(agent, '"harbour quokka"').ids == []
+    for nowhere in ("cities invisible", "harbour quokka"):
+        assert ask(agent, f'"{nowhere}"').ids == ask(agent, nowhere).ids
     assert ask(agent, 'Who lives at the "harbour quokka"?')  # no such thing, and yet an answer
+
+
+@pytest.mark.parametrize("quote", ['"{}"', "\u201c{}\u201d", ' "{}"\n'])
+def test_a_question_that_is_passed_on_in_quotes_is_that_question(
+    agent: recollex.Agent, quote: str
+) -> None:
+    for question in (
+        "Who read Invisible Cities lately?",
+        "When did Ann go to the fair?",
+        "What happened last week.",
+        "Tell me of the kite!",
+    ):
+        plain = ask(agent, question, explain=True)
+        quoted = ask(agent, quote.format(question), explain=True)
+        assert quoted.ids == plain.ids and quoted.ids
+        assert [memory.score for memory in quoted] == [memory.score for memory in plain]
+        assert quoted.time_range == plain.time_range
 
 
 def test_a_quota_holds_for_each_network_apart(agent: recollex.Agent) -> None:

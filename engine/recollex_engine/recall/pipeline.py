@@ -36,7 +36,7 @@ from recollex_engine.recall.packing import nothing, pack
 from recollex_engine.recall.recall import Recall
 from recollex_engine.recall.word_search import WordSearch, divides, run_arm, search_words
 from recollex_engine.state.view import View
-from recollex_engine.text.analyzer import Analyzer
+from recollex_engine.text.analyzer import Analyzer, without_quotes
 from recollex_engine.text.double_questions import parts_of
 from recollex_engine.text.token_counter import TokenCounter
 from recollex_engine.trace import Trace
@@ -64,6 +64,8 @@ def recall(
     """
     started = time.perf_counter_ns()
     trace = Trace()
+    given = question.text
+    question = replace(question, text=without_quotes(given))
     query = question.embedding
     compares = preset.compares or question.packing is not None
     searches = view.memories or (question.kinds != MEMORIES and makes_vectors(embedder))
@@ -120,7 +122,7 @@ def recall(
             )
     named = words.time_range
     found = Recall(
-        question.text,
+        given,
         view=view,
         ranking=ranking,
         tokens=tokens,

@@ -152,7 +152,8 @@ def search_words(
     filtered = allowed
     terms = view.columns.dictionary["terms"].get_many(searched)
     if parsed.phrases and parsed.only_phrases:
-        allowed = _holding_quotes(view, parsed, allowed)
+        holding = _holding_quotes(view, parsed, allowed)
+        allowed = holding if holding.any() else allowed
     trace.spent("filter", began)
     if "keyword" not in preset.arms:
         return WordSearch(time_range, cues, allowed, analyzer, None, None)

@@ -80,6 +80,7 @@ _ELISION = re.compile(
 )
 _ELIDING = frozenset({"french", "italian", "catalan"})
 _QUOTED = re.compile(r'"(?<!\w.)([^"“”]*)"(?!\w)|“([^"“”]*)”')
+_ENDS = (".", "?", "!", "\u2026", "\u3002", "\uff1f", "\uff01", "\u061f")
 # Sorting a run of combining marks takes quadratic time. So a long text is normalised in stretches,
 # which end before an ASCII character where possible: no composition crosses such a character.
 _STRETCH = re.compile(r"(?s).{1,1024}(?=[\x00-\x7f]|\Z)|.{1,1024}")
@@ -186,6 +187,22 @@ text='who said the Grand Canyon?')
         bare += text[after:]
         terms = tuple(filter(None, dict.fromkeys(self.sequence(bare))))
         return ParsedQuery(terms, tuple(dict.fromkeys(phrases)), bare)
+
+
+def without_quotes(text: str) -> str:
+    """Return a sentence that is wholly in quotes without them, any other text as it is.
+
+    Whoever passes on a question quotes it. Words in quotes that end as no sentence does are a
+    phrase, see `Analyzer.query`.
+
+    >>> without_quotes('"Where does Ann live?"'), without_quotes('"grand canyon"')
+    ('Where does Ann live?', '"grand canyon"')
+    """
+    whole = _QUOTED.fullmatch(text.strip())
+    if whole is None:
+        return text
+    said: str = whole[whole.lastindex or 0].strip()
+    return said if said.endswith(_ENDS) else text
 
 
 @lru_cache(maxsize=4096)
