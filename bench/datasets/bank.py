@@ -36,6 +36,7 @@ class Query:
     none. visible: the number of turns, from the first, that are in memory when it is asked.
     answerable: False if the set says that its bank holds no answer, even if it names evidence.
     answers: what the set answers, each in a wording that is right; empty if it gives none.
+    talk: the document of the talk in which it is asked, which the asker has in view; None for none.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Query:
     split: Split
     answerable: bool = True
     answers: tuple[str, ...] = ()
+    talk: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,7 @@ def _bank(raw: dict[str, Any], split: Split) -> Bank:
                         at,
                         len(turns),
                         split,
+                        talk=document,
                     )
                 )
             if not raw_turn["content"]:

@@ -65,8 +65,8 @@ def run(
     """Return the answer to each of the bank's queries, in their order.
 
     recall_options: options of `Agent.recall`. Unless they are given, ``max_tokens`` has no limit,
-    ``now`` is the time when the query is asked, ``query_embedding`` the query's kept vector, and
-    ``explain`` is on.
+    ``now`` is the time when the query is asked, ``talk`` the talk that it is a turn of,
+    ``query_embedding`` the query's kept vector, and ``explain`` is on.
     """
     return run_all(bank, {"": recall_options or {}}, embedder, read)[""]
 
@@ -165,6 +165,7 @@ def ask(
     settings: dict[str, Any] = {
         "max_tokens": NO_LIMIT,
         "now": query.asked_at,
+        "talk": query.talk,
         "explain": lists,
         "query_embedding": embedder.embed_query(query.text),
     } | dict(options)
