@@ -102,7 +102,7 @@ def _affinities(times: F64, anchors: F64, width: float) -> F64:
 
 
 @kernel
-def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
+def moments(x: F64, said_at: I64, noted: U8, anchors: int, width: float, burst: float) -> F64:
     """Return how near in time each memory is to the best others, in [0, 1].
 
     Equation, t_i the time of the i-th of the N = min(anchors, n) greatest x (ties: the earlier
@@ -110,6 +110,9 @@ def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
         A(m) = W / (W - w_m) * sum over i = 1..N, i not m, of  w_i * exp(-(t - t_i)^2 / (2 width^2))
         moment(m) = A(m) / max(greatest A, 1.5)
     with w_m = 0 for a memory that is no anchor. An anchor farther than 8 widths adds nothing.
+    What was noted in one burst has only the clock in common: for a note,
+        e^(-(t - t_i)^2 / (2 width^2)) - e^(-(t - t_i)^2 / (2 burst^2))
+    stands in the place of the first of these, so that an anchor of the same burst adds nothing.
 
     Why W / (W - w_m)? If an anchor counted as near itself, it would gain from being first. If its
     own weight were only left out, it would lose: the best of memories that were all said at once
@@ -118,8 +121,8 @@ def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
     Why at least 1.5? It is the weight of the first two anchors. If no moment has as much around
     it, the anchors do not agree on a moment, and it counts for less.
 
-    Shapes: x float64[n], said_at int64[n]. ``anchors`` at least 1, ``width``
-    in microseconds.
+    Shapes: x float64[n], said_at int64[n], noted uint8[n], 1 for a note. ``anchors`` at least 1,
+    ``width`` and ``burst`` in microseconds.
 
     Cost: O(n + N u / 16) and 1.5 ns for each pair of an anchor and one of the u times that differ
     from the one before, whose block of 16 is not far.
@@ -128,13 +131,19 @@ def moments(x: F64, said_at: I64, anchors: int, width: float) -> F64:
     times, place = _distinct(said_at)
     around = _affinities(times, times[place[best]], width)
     near = around[place]
+    if noted.any():
+        at_once = _affinities(times, times[place[best]], burst)
+        for i in range(near.shape[0]):
+            if noted[i] == 1:
+                near[i] = max(near[i] - at_once[place[i]], 0.0)
     total = 0.0
     for i in range(best.shape[0]):
         total += 1.0 / (i + 1)
     for i in range(best.shape[0]):
         own = 1.0 / (i + 1)
         others = total - own
-        near[best[i]] = max(near[best[i]] - own, 0.0) * total / others if others > 0 else 0.0
+        beside = near[best[i]] if noted[best[i]] == 1 else max(near[best[i]] - own, 0.0)
+        near[best[i]] = beside * total / others if others > 0 else 0.0
     most = _AGREED
     for j in range(near.shape[0]):
         most = max(most, near[j])
@@ -341,11 +350,12 @@ def association(seen: Seen, out: F64) -> None:
 
 @kernel
 def moment(seen: Seen, out: F64) -> None:
-    """Write how near in time it is to the best others, see `moments`."""
+    """Write how near in time it is to the best others, see `moments`; a note has no speaker."""
     places = seen[0][3]
     said_at = seen[4][1]
-    anchors, width = seen[9]
-    out[:] = moments(seen[1][places], said_at[seen[2]], anchors, width)
+    noted = (seen[4][2][seen[2]] == NONE).astype(np.uint8)
+    anchors, width, burst = seen[9]
+    out[:] = moments(seen[1][places], said_at[seen[2]], noted, anchors, width, burst)
 
 
 @kernel

@@ -78,8 +78,8 @@ Now: TypeAlias = tuple[int, float]
 """When the question is asked: now, in microseconds, and recent, the microseconds after which a
 memory is worth 1/e as much."""
 
-Moment: TypeAlias = tuple[int, float]
-"""What a moment is: anchors, width; see `moments`."""
+Moment: TypeAlias = tuple[int, float, float]
+"""What a moment is: anchors, width, burst; see `moments`."""
 
 Weighed: TypeAlias = tuple[U32, F64, F64]
 """Memories and their evidence: memories uint32[n], ascending, each once; keyword, semantic

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 ENGINE = ROOT / "engine/recollex_engine"
 TUNED = {
     "ranking/contextual_fusion.py": (
-        *("KEYWORD_CONTEXT", "WIDENED", "MOMENT", "RECENT", "SURE", "FEW_WORDS"),
+        *("KEYWORD_CONTEXT", "WIDENED", "MOMENT", "BURST", "RECENT", "SURE", "FEW_WORDS"),
     ),
     "state/postings.py": ("K1", "B"),
     "ranking/small_stores.py": ("CHANCE", "STEEPNESS", "FEW", "SIMILARITY"),

@@ -19,7 +19,7 @@ HOUR = 3_600_000_000
 SHARE, HUB, BUDGET, WIDENED, REACH, WINDOW, PLACE = 4.4, 3, 5, 4, 6, 9 * HOUR, 3
 SURE = 2.5
 ASIDE = np.arange(len(NAMES)) % 2 == 1
-MOMENT = 5, 12.0 * HOUR
+MOMENT = 5, 12.0 * HOUR, 3.0 * HOUR
 NEAR = np.empty(0, np.uint32), np.empty(0, np.float32)
 
 

@@ -89,17 +89,25 @@ def test_asks_is_a_question_mark_at_the_end(texts):
     assert found.tolist() == [*expected, 0]
 
 
-HOUR, WIDTH = 3_600_000_000, 12 * 3_600_000_000.0
+HOUR = 3_600_000_000
+WIDTH = 12.0 * HOUR
+BURST = 3.0 * HOUR
 scored = st.tuples(st.sampled_from([-1.0, 0.5, 2.0]), st.sampled_from([0, 1, 5, 90, 95, 97, 4000]))
 
 
-def moment_oracle(x, hours, anchors):
+def affinity_oracle(z):
+    return math.exp(-(z * z) / 2) if abs(z) <= 8 else 0.0
+
+
+def moment_oracle(x, hours, noted, anchors):
     """Memories by their ordinals; the equation, with what lies beyond 8 widths left out."""
     best = sorted(range(len(x)), key=lambda i: (-x[i], i))[:anchors]
     near = []
     for m, t in enumerate(hours):
-        apart = [(1 / rank, (t - hours[i]) / 12) for rank, i in enumerate(best, 1) if i != m]
-        affinity = sum(w * math.exp(-(z * z) / 2) for w, z in apart if abs(z) <= 8)
+        apart = [(1 / rank, t - hours[i]) for rank, i in enumerate(best, 1) if i != m]
+        affinity = sum(
+            w * (affinity_oracle(h / 12) - noted[m] * affinity_oracle(h / 3)) for w, h in apart
+        )
         weights, others = (
             sum(1 / rank for rank in range(1, len(best) + 1)),
             sum(w for w, _ in apart),
@@ -108,21 +116,26 @@ def moment_oracle(x, hours, anchors):
     return [a / max(1.5, *near) for a in near]
 
 
-@given(st.lists(scored, max_size=80), st.integers(1, 9))
+@given(st.lists(st.tuples(scored, st.integers(0, 1)), max_size=80), st.integers(1, 9))
 def test_moments_equal_the_affinity_to_the_others(entries, anchors):
-    x, hours = [x for x, _ in entries], [hour for _, hour in entries]
+    x, hours = [x for (x, _), _ in entries], [hour for (_, hour), _ in entries]
+    noted = [note for _, note in entries]
     found = moments(
         frozen(x, np.float64),
         frozen([hour * HOUR for hour in hours], np.int64),
+        frozen(noted, np.uint8),
         anchors,
         WIDTH,
+        BURST,
     )
-    assert found.tolist() == pytest.approx(moment_oracle(x, hours, anchors), abs=1e-12)
+    assert found.tolist() == pytest.approx(moment_oracle(x, hours, noted, anchors), abs=1e-12)
 
 
-def test_one_moment_prefers_no_memory():
-    found = moments(np.arange(40.0), np.zeros(40, np.int64), 30, WIDTH)
-    assert found.tolist() == pytest.approx([1.0] * 40)
+@pytest.mark.parametrize("note", [0, 1])
+def test_one_moment_prefers_no_memory(note):
+    noted = np.full(40, note, np.uint8)
+    found = moments(np.arange(40.0), np.zeros(40, np.int64), noted, 30, WIDTH, BURST)
+    assert found.tolist() == pytest.approx([1.0 - note] * 40)
 
 
 class Bank:
@@ -181,7 +194,7 @@ class Bank:
             self.first_row,
             (self.event_start, self.event_end, *self.range),
             (self.named.astype(np.uint32), self.asked_role),
-            (5, WIDTH),
+            (5, WIDTH, BURST),
             (self.now, 50.0 * HOUR),
         )
         return scores_of(seen, self.weights)
@@ -201,6 +214,7 @@ class Bank:
         document, said = self.document[m], self.said_at[m]
         own = [x[a] for a, o in enumerate(self.members) if self.document[o] == document]
         times = [int(self.said_at[self.members[place]]) // HOUR for place in self.places]
+        noted = [self.speaker[self.members[place]] == int(NONE) for place in self.places]
         start, end = self.range
         since, until = self.event_start[m], self.event_end[m]
         asking = [text.strip().endswith(("?", "\uff1f")) for text in self.texts]
@@ -229,7 +243,7 @@ class Bank:
             "brevity": [-3.0, -0.5, 0.0][min(int(self.words[m]), 2)],
             "speaker": self.speaker[m] in self.named,
             "association": received.get(int(m), 0),
-            "moment": moment_oracle([x[place] for place in self.places], times, 5)[i],
+            "moment": moment_oracle([x[place] for place in self.places], times, noted, 5)[i],
             "in_range": since < end and (until > start or since >= start),
             "dated": since != said,
             "recency": math.exp(-max(self.now - said, 0) / (50 * HOUR)),
