@@ -16,6 +16,7 @@ from recollex_engine.dates.english_words import (
     WEEKDAYS,
 )
 from recollex_engine.dates.expression_parser import (
+    AHEAD,
     COUNTING,
     Expression,
     ExpressionParser,
@@ -176,7 +177,7 @@ class CalendarDateParser(MonthDayParser):
             after = i + 1 + (self.words[i + 1] in _TIME_OFF)
             return self.yearless(after, lambda y: periods.season(name, y), SEASON_AFTER)
         if name == "weekend" and i and self.texts[i - 1] == "the":
-            sign = 1 if self.looking == "future" else -1
+            sign = 1 if self.looking in AHEAD else -1
             saturday = periods.weekend(self.today)
             if sign < 0 and saturday[0] > self.now:
                 saturday = (saturday[0] - 7 * DAY, saturday[1] - 7 * DAY)
@@ -303,14 +304,15 @@ class CalendarDateParser(MonthDayParser):
         closing = CLOSING if self.words[i + 1] else ".;?!)"
         if i + 1 < len(self.texts) and self.texts[i + 1] not in closing:
             return None
+        ahead = self.looking in AHEAD
         weekday = WEEKDAYS.get(before)
-        steps = range(0, 14) if self.looking == "future" else range(0, -14, -1)
+        steps = range(0, 14) if ahead else range(0, -14, -1)
         for step in steps:
             start, end = periods.month(self.today.year, self.today.month + step)
             day = periods.days((start + (d - 1) * DAY).date())
             if day[1] > end or (weekday is not None and day[0].weekday() != weekday):
                 continue
-            if day[1] > self.now if self.looking == "future" else day[0] <= self.now:
+            if day[1] > self.now if ahead else day[0] <= self.now:
                 only_after = None if weekday is not None else WEEKDAY_AFTER | {"around"}
                 return fixed(i + 1, day, only_after)
         return None
@@ -382,7 +384,7 @@ class CalendarDateParser(MonthDayParser):
 
         def of_year(_: int) -> Period:  # the tense is read only where the day is a time
             ahead = (weekday - self.today.weekday()) % 7
-            if ahead and self.looking != "future":
+            if ahead and self.looking not in AHEAD:
                 ahead -= 7
             return _day_or_part(self.today + timedelta(days=ahead), part)
 

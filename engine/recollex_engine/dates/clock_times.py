@@ -29,10 +29,10 @@ class ClockTimeParser(RelativeDateParser):
         tokens: Tokens,
         now: datetime,
         looking_at: LookingAt,
-        last_is_previous_year: bool,
+        asks: bool,
         month_first: bool = False,
     ) -> None:
-        super().__init__(tokens, now, looking_at, last_is_previous_year, month_first)
+        super().__init__(tokens, now, looking_at, asks, month_first)
         self._read: dict[int, tuple[Expression | None, Looking | None]] = {}
         self._clocks = "clock" in tokens.numbers.values()
 

@@ -2,20 +2,27 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from recollex_engine.dates.english_words import Tokens
 from recollex_engine.dates.numeric_dates import full_year
 from recollex_engine.dates.periods import OfYear, Period
 
-Looking = Literal["past", "nearest", "future"]
+Looking = Literal["past", "nearest", "coming", "future"]
+AHEAD = ("coming", "future")
+"""Where a weekday and a day of the month are the coming ones."""
 LookingAt = Callable[[int | None], Looking]
 """How the sentence of a token looks at its times; None before there is a token to look from."""
 
 COUNTING = ("number", "ordinal")
 """The kinds of tokens that may be a day of a month."""
 _AFTER_END = ("",) * 16
+_NEAR = timedelta(days=30)
+"""A day that lies as near is meant, whatever the tense: one a year away is told with its year. So
+is a month that ended as lately."""
+_DAY = timedelta(days=1)
+_MONTH = timedelta(days=31)
 _YEARS = 8
 """How far from this year an occurrence is looked for: 29 February needs eight."""
 
@@ -64,8 +71,8 @@ class ExpressionParser:
     `Tokens`. days: place -> number, of the tokens that may be a day of a month.
     looking_at: how the sentence of a token looks; asked only where it matters. place: the token
     from which a time is being read.
-    last_is_previous_year: if true, "last spring" is the previous calendar year's, as in the papers
-    for queries; otherwise it is the latest one that is over.
+    asks: whether it is a question: "last spring" is then the previous calendar year's, as in the
+    papers, otherwise the latest one that is over.
     month_first: if true, 5/7/2023 is 7 May, otherwise 5 July.
     """
 
@@ -74,7 +81,7 @@ class ExpressionParser:
         tokens: Tokens,
         now: datetime,
         looking_at: LookingAt,
-        last_is_previous_year: bool,
+        asks: bool,
         month_first: bool = False,
     ) -> None:
         self.tokens = tokens
@@ -91,7 +98,7 @@ class ExpressionParser:
         self.place: int | None = None
         self.looked: Looking | None = None
         self._looking_at = looking_at
-        self.last_is_previous_year = last_is_previous_year
+        self.asks = asks
         self.month_first = month_first
 
     @property
@@ -99,7 +106,7 @@ class ExpressionParser:
         """How to choose the year of "in June" and the day of "on Friday"; `looked` keeps it.
 
         "past": the latest that has begun. "future": the next that is not over. "nearest": the
-        nearer of these two, and the latest weekday.
+        nearer of these two, and the latest weekday. "coming": the nearer, and the coming weekday.
         """
         self.looked = looking = self._looking_at(self.place)
         return looking
@@ -122,11 +129,17 @@ class ExpressionParser:
         unfinished = [period for period in possible if period[1] > self.now]
         if not possible:
             raise ValueError("no year from 1 to 9999 has this day")
+        nearest = min(possible, key=lambda p: abs(p[0] + (p[1] - p[0]) / 2 - self.now))
+        lasts = nearest[1] - nearest[0]
+        ended = self.now - nearest[1] <= _NEAR and nearest[1] <= self.now and lasts <= _MONTH
+        begins = nearest[0] - self.now <= _NEAR and nearest[1] > self.now and lasts <= _DAY
+        if not self.asks and (ended or begins):
+            return nearest
         if begun and (looking == "past" or not unfinished):
             return begun[-1]
         if looking == "future" or not begun:
             return unfinished[0]
-        return min(possible, key=lambda p: abs(p[0] + (p[1] - p[0]) / 2 - self.now))
+        return nearest
 
     def counts(self, i: int) -> bool:
         """Return whether token `i` is a thing that is counted: a number before it is no date."""

@@ -154,7 +154,7 @@ class RelativeDateParser(CalendarDateParser):
         name = UNITS.get(self.words[count[2]]) if count else None
         if count is None or name is None or (ahead and self.looking != "future"):
             return None
-        if ahead and not _NEGATIONS.isdisjoint(self.texts[max(0, i - 6) : i]):
+        if ahead and not _NEGATIONS.isdisjoint(self.texts[max(0, i - 12) : i]):
             return None  # "we haven't talked in two weeks"
         fewest = count[0]
         most = count[1]
@@ -218,7 +218,7 @@ class RelativeDateParser(CalendarDateParser):
             return of_year(this)
         if sign > 0:
             year = next(y for y in (this, this + 1) if of_year(y)[0] > self.now)
-        elif name in SEASON_STARTS and self.last_is_previous_year:
+        elif name in SEASON_STARTS and self.asks:
             year = this - 1
         else:
             year = next(y for y in (this, this - 1) if of_year(y)[1] <= self.now)

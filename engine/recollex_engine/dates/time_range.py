@@ -42,9 +42,8 @@ from typing import NamedTuple
 from recollex_engine.clock import EPOCH, MICROSECOND
 from recollex_engine.dates.clock_times import ClockTimeParser
 from recollex_engine.dates.english_words import Tokens
-from recollex_engine.dates.expression_parser import Looking
 from recollex_engine.dates.scanner import Scanner, TimeMatch, leads, may_name_a_time
-from recollex_engine.dates.tense import QuestionTense, speaks_of_future
+from recollex_engine.dates.tense import Tense
 
 _LOCAL_EPOCH = datetime(1970, 1, 1)
 
@@ -92,10 +91,10 @@ def find_range(
     """Return the range of time a question asks about, or None.
 
     It looks back: "in June" is the latest June that has begun, "on Friday" the latest Friday, and
-    "last spring" the previous calendar year's spring, as in the papers. In a sentence that speaks
-    of the future and has no verb of the past, they are the coming ones. `tz` is the time zone in
-    which the asker's days begin, `month_first` the order of day and month in numbers. A range that
-    leaves the years 1 to 9999 is None. Never raises on any text.
+    "last spring" the previous calendar year's spring, as in the papers. In a sentence that asks of
+    what is to come and has no verb of the past, they are the coming ones (see `tense`). `tz` is the
+    time zone in which the asker's days begin, `month_first` the order of day and month in numbers.
+    A range that leaves the years 1 to 9999 is None. Never raises on any text.
 
     If the text names several times, those with a year have priority. Among these the one that
     opens the last sentence is chosen, otherwise the last one that does not say when a thing was
@@ -117,7 +116,7 @@ def find_range(
     starts = leads(tokens)
     if now is None or not starts:
         return None
-    parser = ClockTimeParser(tokens, now, QuestionTense(text, tokens), True, month_first)
+    parser = ClockTimeParser(tokens, now, Tense(text, tokens, True), True, month_first)
     found = [
         (match, located)
         for match in Scanner(parser, starts)
@@ -159,11 +158,12 @@ def find_event_range(
 ) -> TimeRange | None:
     """Return when the event happens that a statement made at `at_us` speaks of, or None.
 
-    The first time in the text counts. If the text speaks of the future ("will", "going to", "next",
-    ...), a month or weekday without a year is the coming one and "in two weeks" is read. Otherwise
-    a weekday is the latest one, a month, season or holiday without a year the nearest one, and
-    "last summer" the latest one that is over. "Since", "before" and the like give only a bound and
-    are skipped. Never raises on any text. Cost: as `find_range`.
+    The first time in the text counts. If its clause looks ahead ("will", "arrives", "is due", see
+    `tense`), a month or weekday without a year is the coming one and "in two weeks" is read; after
+    a verb of the past they are the latest ones. Otherwise a weekday is the latest one, a month,
+    season or holiday without a year the nearest one, and "last summer" the latest that is over.
+    "Since", "before" and the like give only a bound and are skipped. Never raises on any text.
+    Cost: as `find_range`.
 
     >>> find_event_range("We met yesterday", 1_763_000_000_000_000)[:3]
     (1762905600000000, 1762992000000000, 'yesterday')
@@ -188,8 +188,7 @@ def find_event_ranges(
     starts = leads(tokens)
     if now is None or not starts:
         return
-    looking: Looking = "future" if speaks_of_future(text.replace("\u2019", "'")) else "nearest"
-    parser = ClockTimeParser(tokens, now, lambda _: looking, False, month_first)
+    parser = ClockTimeParser(tokens, now, Tense(text, tokens, False), False, month_first)
     for match in Scanner(parser, starts):
         skipped = match.bound and not bounds
         found = None if skipped else _in_utc(match, tokens, text, at_us, tz)
