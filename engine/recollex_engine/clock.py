@@ -6,7 +6,7 @@ Times are compared as microseconds UTC; the zone is kept beside them, for those 
 
 import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -152,6 +152,32 @@ def zone_of(value: datetime) -> str | None:
     if not value.utcoffset():
         return None
     return value.isoformat()[19:].lstrip("0123456789.")
+
+
+def zone_said(at: object) -> str | None:
+    """Return the zone, as `zone_of`, of a time that was checked: a datetime, ISO 8601 or None."""
+    given = datetime.fromisoformat(at) if type(at) is str else at
+    return zone_of(given) if isinstance(given, datetime) else None
+
+
+def named_zone(zone: str | None) -> tzinfo:
+    """Return the time zone that `zone_of` named; UTC for None. Raises `InputError`.
+
+    >>> named_zone("Asia/Tokyo"), named_zone("-07:00").utcoffset(None)
+    (zoneinfo.ZoneInfo(key='Asia/Tokyo'), datetime.timedelta(days=-1, seconds=61200))
+    """
+    if zone is None:
+        return UTC
+    try:
+        found = _read(zone)
+    except ValueError:  # an offset that is none
+        found = UTC
+    if found is UTC and zone not in ("UTC", "Etc/UTC", "+00:00", "-00:00"):
+        raise InputError(
+            f'zone must be an IANA name such as "Europe/Paris" or an offset such as "+02:00", got '
+            f"{zone!r}: names are those of this system, or of the package tzdata"
+        )
+    return found
 
 
 def in_zone(micros: int, zone: str | None) -> datetime:

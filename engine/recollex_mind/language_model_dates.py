@@ -42,7 +42,7 @@ class LanguageModelDates:
     base_url: str | None = None
     api_key: str | None = None
     timeout: float = 5.0
-    tz: tzinfo = UTC
+    tz: tzinfo | None = None
     _client: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class LanguageModelDates:
 
         Raises `ModelError` as the class says.
         """
-        local = local_time(now, self.tz)
+        local = local_time(now, self.tz or UTC)
         if local is None or not text.strip():
             return None
         messages = find_prompt(PROMPT).render(
@@ -122,12 +122,12 @@ class LanguageModelDates:
         """Return the start of a day, or its end if it is the last day; a moment unchanged."""
         when = datetime.fromisoformat(written)
         if when.tzinfo is not None:
-            when = when.astimezone(self.tz).replace(tzinfo=None)
+            when = when.astimezone(self.tz or UTC).replace(tzinfo=None)
         if last and len(written) == len("2023-05-07"):
             when += DAY
         elif last and when.time().isoformat() == "23:59:59":
             when += timedelta(seconds=1)
-        return utc_micros(when, self.tz)
+        return utc_micros(when, self.tz or UTC)
 
 
 @cache

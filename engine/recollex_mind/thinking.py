@@ -21,7 +21,7 @@ from recollex_engine.domain.schema import NETWORKS, OPINION
 from recollex_engine.errors import LanguageModelError, without_paths
 from recollex_engine.ranking.presets import DEFAULT
 from recollex_engine.ranking.query_embedding import embedded_once
-from recollex_engine.recall.memory import Memory
+from recollex_engine.recall.memory import Memory, said_on
 from recollex_engine.recall.recall import Recall
 from recollex_mind.llm.exchange import Message, Reply
 from recollex_mind.llm.language_model import LanguageModel
@@ -256,7 +256,7 @@ def _line(memory: Memory, label: str, marked: bool) -> str:
     if memory.network == NETWORKS[OPINION]:
         confidence = read_opinion(memory).confidence
         text = text if confidence is None else f"(confidence {confidence:.2f}) {text}"
-    line = prompt_line(memory.event_at, text, memory.source, memory.trust, marked)
+    line = prompt_line(said_on(memory), text, memory.source, memory.trust, marked)
     return f"[{label}] {line}"
 
 

@@ -11,6 +11,7 @@ export const FIELDS = [
   {"name": "event", "form": "event", "row": 1},
   {"name": "recorded_at", "form": "moment", "row": 3},
   {"name": "network", "form": "named", "row": 4, "names": ["world", "agent", "opinion"]},
+  {"name": "zone", "form": "plain"},
   {"name": "context", "form": "plain"},
   {"name": "document_id", "form": "plain"},
   {"name": "speaker", "form": "plain"},

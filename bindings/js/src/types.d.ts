@@ -351,6 +351,7 @@ export interface Memory {
   event: [Moment, Moment];
   recorded_at: Moment;
   network: string;
+  zone: string | null;
   context: string | null;
   document_id: string | null;
   speaker: string | null;
@@ -504,6 +505,7 @@ export interface Statement {
   said_at: number | null;
   id: string | null;
   network: number;
+  zone: string | null;
   context: string | null;
   document: string | null;
   speaker: string | null;
@@ -534,6 +536,7 @@ export interface Stats {
   model: string | null;
   language: string | null;
   locale: string | null;
+  zone: string | null;
   token_counter: string | null;
 }
 
@@ -909,9 +912,9 @@ export class UnknownIdError extends InputError {
 
 export interface AgentMethods {
   /** Retain one text, and return its id. `retain_many` takes a list. */
-  retain(text: string, options?: { event_at?: Time | null; context?: string | null; network?: string; document_id?: string | null; entities?: readonly string[] | Record<string, string>; tags?: readonly string[]; metadata?: Record<string, any> | null; id?: string | null; valid_until?: Time | null; recorded_at?: Time | null; embedding?: Vector | null; source?: string | null; trust?: string | null }): Promise<string>;
+  retain(text: string, options?: { event_at?: Time | null; zone?: string | null; context?: string | null; network?: string; document_id?: string | null; entities?: readonly string[] | Record<string, string>; tags?: readonly string[]; metadata?: Record<string, any> | null; id?: string | null; valid_until?: Time | null; recorded_at?: Time | null; embedding?: Vector | null; source?: string | null; trust?: string | null }): Promise<string>;
   /** Retain several texts, as one transaction, and return their ids in order. */
-  retainMany(texts: readonly string[], options?: { event_at?: Time | readonly (Time | null)[] | null; context?: string | readonly (string | null)[] | null; network?: string | readonly string[]; document_id?: string | readonly (string | null)[] | null; entities?: readonly string[] | Record<string, string> | readonly (readonly string[] | Record<string, string>)[]; tags?: readonly string[] | readonly (readonly string[])[]; metadata?: Record<string, any> | readonly Record<string, any>[] | null; id?: string | readonly (string | null)[] | null; valid_until?: Time | readonly (Time | null)[] | null; recorded_at?: Time | readonly Time[] | null; embedding?: Vector | null; source?: string | readonly (string | null)[] | null; trust?: string | readonly (string | null)[] | null }): Promise<string[]>;
+  retainMany(texts: readonly string[], options?: { event_at?: Time | readonly (Time | null)[] | null; zone?: string | readonly (string | null)[] | null; context?: string | readonly (string | null)[] | null; network?: string | readonly string[]; document_id?: string | readonly (string | null)[] | null; entities?: readonly string[] | Record<string, string> | readonly (readonly string[] | Record<string, string>)[]; tags?: readonly string[] | readonly (readonly string[])[]; metadata?: Record<string, any> | readonly Record<string, any>[] | null; id?: string | readonly (string | null)[] | null; valid_until?: Time | readonly (Time | null)[] | null; recorded_at?: Time | readonly Time[] | null; embedding?: Vector | null; source?: string | readonly (string | null)[] | null; trust?: string | readonly (string | null)[] | null }): Promise<string[]>;
   /** Retain a conversation turn by turn, as one transaction; return an id for each turn. */
   retainDialogue(turns: readonly Record<string, any>[], options: { document_id: string; context?: string | null; network?: string; tags?: readonly string[]; replace?: boolean; recorded_at?: Time | null; policy?: WritePolicy | null; source?: string | Record<string, string> | null; trust?: string | null }): Promise<string[] | (string | null)[]>;
   /** Return the memories that answer `query`, best first. */

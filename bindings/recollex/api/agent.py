@@ -27,7 +27,7 @@ from recollex_engine.agents.cut import AgentOrCut, Cut
 from recollex_engine.agents.log_head import LogHead, read_head
 from recollex_engine.agents.stats import Stats
 from recollex_engine.agents.verification import Verification, verify
-from recollex_engine.clock import Moment, from_micros, to_micros
+from recollex_engine.clock import Moment, from_micros, to_micros, zone_said
 from recollex_engine.domain.checks import check_count, check_embedding, check_flag
 from recollex_engine.domain.filter import Filter
 from recollex_engine.domain.question import (
@@ -90,6 +90,7 @@ def read_question(
         limit=limit,
         filter=wanted,
         now=optional_micros(now, "now"),
+        zone=zone_said(now),
         exact=exact,
         embedding=embedding,
         min_confidence=min_confidence,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from typing import Any, NoReturn
 
-from recollex_engine.clock import Moment, to_micros, zone_of
+from recollex_engine.clock import Moment, to_micros, zone_of, zone_said
 from recollex_engine.domain.checks import MAX_NAME, check_note, check_text
 from recollex_engine.domain.fields import GIVEN
 from recollex_engine.domain.statement import Statement, network_number
@@ -160,6 +160,11 @@ def read_statements(texts: list[Any], **given: Any) -> list[Statement]:
     for field in GIVEN:
         if (value := get(field.name)) is not None and field.name not in read:
             read[field.key] = _PER_TEXT[field.form](value, field.name, count)
+    if "said_at" in read and "zone" not in read:
+        at = get("event_at")
+        zones = map(zone_said, at) if isinstance(at, list | tuple) else [zone_said(at)]
+        named = list(zones)
+        read["zone"] = named if len(named) == count else named * count
     keys = tuple(read)
     return [
         Statement(words, **dict(zip(keys, each, strict=True)))

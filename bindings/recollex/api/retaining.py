@@ -76,6 +76,7 @@ class Retaining:
         text: str,
         *,
         event_at: Moment | None = None,
+        zone: str | None = None,
         context: str | None = None,
         network: str = "world",
         document_id: str | None = None,
@@ -91,7 +92,9 @@ class Retaining:
     ) -> str:
         """Retain one text, and return its id. `retain_many` takes a list.
 
-        event_at: when it happened; now, if not given. network: "world", "agent" or "opinion".
+        event_at: when it happened; now, if not given. zone: where it was said ("Asia/Tokyo" or
+        "+09:00"), so that "yesterday" is the day before there; that of event_at, if not given.
+        network: "world", "agent" or "opinion".
         entities: names that the text may not have; a dict {"Google": "ORGANIZATION"} also says what
         they are: see `Entity.type`.
         id: the caller's own. A memory with this id that is equal stays as it is; one that differs
@@ -120,6 +123,7 @@ class Retaining:
             event_at=event_at,
             id=id,
             network=network,
+            zone=zone,
             context=context,
             document_id=document_id,
             entities=entities,
@@ -138,6 +142,7 @@ class Retaining:
         texts: Sequence[str],
         *,
         event_at: Moment | Sequence[Moment | None] | None = None,
+        zone: str | Sequence[str | None] | None = None,
         context: str | Sequence[str | None] | None = None,
         network: str | Sequence[str] = "world",
         document_id: str | Sequence[str | None] | None = None,
@@ -170,6 +175,7 @@ class Retaining:
             event_at=event_at,
             id=id,
             network=network,
+            zone=zone,
             context=context,
             document_id=document_id,
             entities=entities,

@@ -50,6 +50,8 @@ class NewAgents(TypedDict, total=False):
     language: for stemming and stop words. locale: a language tag. In "en-US" 5/7/2023 is 7 May, in
     every other locale 5 July, in questions and in retained texts; 25.12. and 12/25 are read in
     either.
+    zone: in which days begin where a time has none of its own, "Europe/Paris" or "+02:00"; UTC, if
+    not given.
     entity_rule: when two names are one entity. "alike": if they are alike by themselves and
     Memora's sum of likeness, company and recency (2.3.2) reaches 0.75. "memora": the sum alone, as
     printed; and names that differ in a legal form or a diminutive ("Google Inc" and "Google",
@@ -58,10 +60,16 @@ class NewAgents(TypedDict, total=False):
 
     language: str
     locale: str
+    zone: str | None
     entity_rule: Literal["alike", "memora"]
 
 
-DEFAULTS: NewAgents = {"language": "english", "locale": DAY_FIRST, "entity_rule": "alike"}
+DEFAULTS: NewAgents = {
+    "language": "english",
+    "locale": DAY_FIRST,
+    "zone": None,
+    "entity_rule": "alike",
+}
 NEW_AGENTS = ArgumentGroup(
     NewAgents,
     dict(DEFAULTS),
@@ -400,8 +408,8 @@ def open(
     extraction: draw facts from what agents retain, in the background after each write, as
     `Agent.extract` does: "narrative", "atomic" or "episodic". Retaining is as fast as without. See
     `Agent.jobs` and docs/extraction.md.
-    new_agents: ``language``, ``locale`` and ``entity_rule`` of the agents that are made through
-    this store; see `NewAgents`.
+    new_agents: ``language``, ``locale``, ``zone`` and ``entity_rule`` of the agents that are made
+    through this store; see `NewAgents`.
 
     Raises `errors.InputError` for an argument that cannot be used, and `errors.FormatError` for a
     folder of another version of the format.
@@ -431,6 +439,7 @@ def open(
         durability=durability,
         language=settings["language"],
         locale=settings["locale"],
+        zone=settings["zone"],
         naming=Naming(settings["entity_rule"], entity_types),
         threads=threads,
         clock=system_clock if clock is None else lambda: to_micros(clock(), "clock()"),

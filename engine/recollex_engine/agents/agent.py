@@ -184,8 +184,9 @@ class Agent(OpenedAgent):
             return []
 
         def write(context: WriteContext) -> list[str]:
-            plan = find_plan(context.writer, statements, replace_document)
-            return record_statements(context, statements, plan, given, RETAIN, progress)
+            said = list(map(context.placed, statements))
+            plan = find_plan(context.writer, said, replace_document)
+            return record_statements(context, said, plan, given, RETAIN, progress)
 
         return self._write(write, recorded_at)
 
@@ -407,6 +408,7 @@ class Agent(OpenedAgent):
                 ANALYZER_VERSION,
                 self.counting.counter(None).name,
                 locale=shared.locale,
+                zone=shared.zone,
                 entity_rule=shared.naming.rule,
             )
         return WriteContext(

@@ -128,6 +128,7 @@ class Stats:
     model: str | None
     language: str | None
     locale: str | None
+    zone: str | None
     token_counter: str | None
 
 
@@ -151,6 +152,7 @@ def count(view: View | None, folder: Path) -> Stats:
             model=None,
             language=None,
             locale=None,
+            zone=None,
             token_counter=None,
         )
     settings = view.columns.settings
@@ -173,6 +175,7 @@ def count(view: View | None, folder: Path) -> Stats:
         model=settings.model if settings else None,
         language=settings.language if settings else None,
         locale=settings.locale if settings else None,
+        zone=settings.zone if settings else None,
         token_counter=settings.counter if settings else None,
     )
 

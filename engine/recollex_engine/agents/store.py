@@ -23,7 +23,7 @@ from recollex_engine.agents.folder_names import (
     remove_left_over,
 )
 from recollex_engine.agents.summary import AgentSummary, summarize
-from recollex_engine.clock import Clock, system_clock
+from recollex_engine.clock import Clock, named_zone, system_clock
 from recollex_engine.dates.locales import DAY_FIRST, check_locale
 from recollex_engine.deferred_signals import defer_signals
 from recollex_engine.domain.checks import check_count, check_flag
@@ -92,6 +92,7 @@ class Store:
         durability: Durability = "always",
         language: str = "english",
         locale: str = DAY_FIRST,
+        zone: str | None = None,
         naming: Naming = Naming(),  # noqa: B008 - it never changes
         threads: int = 1,
         clock: Clock = system_clock,
@@ -106,6 +107,7 @@ class Store:
         check_flag(read_only, "read_only")
         check_language(language)
         check_locale(locale)
+        named_zone(zone)
         if max_open is not None:
             check_count(max_open, "max_open", 1, MAX_OPEN)
         self.path: Path = _folder_path(path)
@@ -133,6 +135,7 @@ class Store:
             read_only=read_only,
             language=language,
             locale=locale,
+            zone=zone,
             naming=naming,
             threads=threads,
             background=self._background,

@@ -29,8 +29,8 @@ def puts_month_first(locale: str) -> bool:
 
 
 def check_zone(tz: object) -> None:
-    """Raise `InputError` unless ``tz`` is a time zone."""
-    if not isinstance(tz, tzinfo):
+    """Raise `InputError` unless ``tz`` is a time zone or None."""
+    if tz is not None and not isinstance(tz, tzinfo):
         raise InputError(
             f'tz must be a zone, such as zoneinfo.ZoneInfo("Europe/Paris"), got {tz!r}'
         )

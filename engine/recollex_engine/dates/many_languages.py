@@ -250,7 +250,7 @@ class ManyLanguages:
     """
 
     languages: tuple[str, ...] = LANGUAGES
-    tz: tzinfo = UTC
+    tz: tzinfo | None = None
     month_first: bool | None = None
 
     def __post_init__(self) -> None:
@@ -272,12 +272,14 @@ class ManyLanguages:
 
     def find(self, text: str, now: int) -> TimeRange | None:
         """Return the range of time that ``text`` is about, or None."""
-        local = local_time(now, self.tz)
+        local = local_time(now, self.tz or UTC)
         codes = self._codes(text)
         if local is None or not codes:
-            return find_range(text, now, self.tz, self.month_first is True)
+            return find_range(text, now, self.tz or UTC, self.month_first is True)
         english = (
-            find_range(text, now, self.tz, self.month_first is True) if len(codes) > 1 else None
+            find_range(text, now, self.tz or UTC, self.month_first is True)
+            if len(codes) > 1
+            else None
         )
         if english is not None:
             return english
@@ -288,7 +290,7 @@ class ManyLanguages:
                 continue
             if found is not None:
                 return found
-        return find_range(text, now, self.tz, self.month_first is True)
+        return find_range(text, now, self.tz or UTC, self.month_first is True)
 
     def _codes(self, text: str) -> list[str]:
         """Return the language of ``text``; several if it is not clear, none for English."""
@@ -372,8 +374,8 @@ class ManyLanguages:
         elif last == one.end and (led := _led(UNTIL, text, first)):
             first = led.start()
             start = None
-        start_us = EARLIEST if start is None else utc_micros(start, self.tz)
-        end_us = utc_micros(end, self.tz) if end else (now if start_us < now else LATEST)
+        start_us = EARLIEST if start is None else utc_micros(start, self.tz or UTC)
+        end_us = utc_micros(end, self.tz or UTC) if end else (now if start_us < now else LATEST)
         if start_us >= end_us:
             return None
         return TimeRange(start_us, end_us, text[first:last], (first, last)), dated

@@ -4,6 +4,7 @@ from dataclasses import dataclass, is_dataclass, replace
 from datetime import UTC, tzinfo
 from typing import Any, Protocol, cast
 
+from recollex_engine.clock import named_zone
 from recollex_engine.dates.locales import check_month_first, check_zone, puts_month_first
 from recollex_engine.dates.time_range import TimeRange, find_range
 
@@ -12,8 +13,9 @@ class TimeParser(Protocol):
     """Finds the range of time that a question asks about.
 
     A recall calls it once, from any thread. If it raises, the error is reported in the recall's
-    trace, and the question is answered as if it named no time. A dataclass may have a field
-    `month_first`; where that is None, a recall sets it to the order of the agent's locale.
+    trace, and the question is answered as if it named no time. A dataclass may have the fields
+    `month_first` and `tz`; where they are None, a recall sets them to the order of the agent's
+    locale and to the zone in which the question is asked.
     """
 
     @property
@@ -28,13 +30,14 @@ class TimeParser(Protocol):
 class EnglishDates:
     """Reads English by a grammar, without a model: see `time_range.find_range`.
 
+    tz: in which the asker's days begin; None for the zone of ``now`` in a recall, else UTC.
     month_first: whether 5/7/2023 is 7 May; None for the order of the agent's locale.
 
     >>> EnglishDates().find("Who came in May 2023?", 1_763_000_000_000_000).text
     'May 2023'
     """
 
-    tz: tzinfo = UTC
+    tz: tzinfo | None = None
     month_first: bool | None = None
 
     def __post_init__(self) -> None:
@@ -48,13 +51,20 @@ class EnglishDates:
 
     def find(self, text: str, now: int) -> TimeRange | None:
         """Return the range of time that ``text`` is about, or None. Cost: as `find_range`."""
-        return find_range(text, now, self.tz, self.month_first is True)
+        return find_range(text, now, self.tz or UTC, self.month_first is True)
 
 
-def in_locale(parser: TimeParser, locale: str) -> TimeParser:
-    """Return ``parser``; one that leaves the order of day and month open, in that of ``locale``."""
+def in_locale(parser: TimeParser, locale: str, zone: str | None = None) -> TimeParser:
+    """Return ``parser``; one that leaves them open, in the order and the zone of the asker.
+
+    locale: tells the order of day and month. zone: as `named_zone` takes it.
+    """
     made: Any = parser
-    is_open = getattr(made, "month_first", False) is None
-    if is_open and puts_month_first(locale) and is_dataclass(made) and not isinstance(made, type):
-        return cast(TimeParser, replace(made, month_first=True))
-    return parser
+    if not is_dataclass(made) or isinstance(made, type):
+        return parser
+    chosen: dict[str, Any] = {}
+    if puts_month_first(locale) and getattr(made, "month_first", False) is None:
+        chosen["month_first"] = True
+    if zone is not None and getattr(made, "tz", UTC) is None:
+        chosen["tz"] = named_zone(zone)
+    return cast(TimeParser, replace(made, **chosen)) if chosen else parser

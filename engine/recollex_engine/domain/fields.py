@@ -45,6 +45,7 @@ _TRUST = "How far a source of your own is trusted: user, assistant, tool or web.
 _VECTOR = "A vector of the caller's own, as long as the agent's are; the model's, if not given."
 _ENTITIES = "Names of entities; or an object of names and what they are."
 _AT = "When it happened; now, if not given."
+_ZONE = "Where it was said: Asia/Tokyo or +09:00; the zone of event_at, if not given."
 _UNTIL = "When it ceases to be so; never, if not given."
 _RECORDED = "When it was recorded, for importing history."
 
@@ -68,6 +69,7 @@ FIELDS = (
         metavar="ID",
         turns="all",
     ),
+    Field("zone", _ZONE, prefix="l", option="--zone", metavar="ZONE", turns="all"),
     Field("context", "What it was said in.", prefix="c", option="--context", turns="all"),
     Field("speaker", "Who said it.", prefix="s", counts="speakers", turns="each"),
     Field("role", "The speaker's role.", turns="each"),

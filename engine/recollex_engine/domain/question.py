@@ -102,7 +102,8 @@ class Question:
     max_tokens: the token budget of the returned memories as a prompt.
     limit: the most memories to return; None for as many as fit.
     filter: which memories may be returned.
-    now: microseconds UTC, the reference time for words like "last week".
+    now: microseconds UTC, the reference time for words like "last week". zone: in which the
+    asker's days begin, an IANA name or an offset; None for the agent's.
     exact: scan the vectors, never search the graph.
     embedding: the caller's own query vector, float32[dimension] of length 1.
     min_confidence: if the probability of an answer is lower, nothing is returned.
@@ -117,6 +118,7 @@ class Question:
     limit: int | None = None
     filter: Filter = EVERYTHING
     now: int | None = None
+    zone: str | None = None
     exact: bool = False
     embedding: npt.NDArray[np.float32] | None = None
     min_confidence: float = 0.0

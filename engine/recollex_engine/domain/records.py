@@ -111,6 +111,7 @@ class Create(AnyRecord):
     embedding: Annotated[int, stays("1 for the first model; each `reembed` adds 1")]
     locale: Annotated[str, stays("order of day and month in dates")]
     entity_rule: Annotated[str, stays("when two names are one entity")]
+    zone: NotRequired[Annotated[str, stays("in which days begin where no other is said")]]
 
 
 class VocabularyRecord(AnyRecord):

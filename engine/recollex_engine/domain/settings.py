@@ -26,7 +26,8 @@ MOST = 1 << 16
 class Settings:
     """An agent's embedding model, the language of its words, its token counter, locale and names.
 
-    locale: the order of day and month in dates like 5/7/2023, see `dates.locales`. embedding: 1 for
+    locale: the order of day and month in dates like 5/7/2023, see `dates.locales`. zone: in which
+    days begin where no other is said; None for UTC. embedding: 1 for
     the model that the agent was created with; each `reembed` adds 1. entity_rule: when two
     names are one entity, see `text.names`.
     """
@@ -40,6 +41,7 @@ class Settings:
     embedding: int = 1
     locale: str = DAY_FIRST
     entity_rule: EntityRule = "alike"
+    zone: str | None = None
 
     @property
     def vectors_file(self) -> str:
@@ -56,7 +58,7 @@ class Settings:
 
     def to_payload(self) -> dict[str, Any]:
         """Return the settings as an operation's payload."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     @classmethod
     def from_payload(cls, payload: dict[str, Any]) -> "Settings":

@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from recollex_engine.clock import OPEN_END
+from recollex_engine.clock import OPEN_END, named_zone
 from recollex_engine.domain.checks import (
     MAX_NAME,
     MAX_TEXT,
@@ -28,6 +28,7 @@ class Statement:
     said_at: microseconds UTC; None for the time of recording.
     valid_until: microseconds UTC at which it stops being true; None if it has no end.
     types: what entities are, as the caller says: pairs (one of ``entities``, its type).
+    zone: in which days begin for who says it, an IANA name or an offset; None for UTC.
     role: the number of the speaker's role, see `roles`; 0 if unknown.
     source, trust: its stamp, see `trust`; the caller's, never the text's.
     """
@@ -37,6 +38,7 @@ class Statement:
     said_at: int | None = None
     id: str | None = None
     network: int = 0
+    zone: str | None = None
     context: str | None = None
     document: str | None = None
     speaker: str | None = None
@@ -56,6 +58,8 @@ class Statement:
         for each in TEXTS:
             if (value := getattr(self, each.key)) is not None:
                 check_text(value, each.name, MAX_NAME)
+        if self.zone is not None:
+            named_zone(self.zone)
         for name in ("entities", "tags"):
             check_names(getattr(self, name), name)
         for name, kind in self.types:

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from recollex_engine.clock import to_micros
+from recollex_engine.clock import to_micros, zone_said
 from recollex_engine.domain.checks import (
     MAX_NAME,
     MAX_TEXT,
@@ -153,6 +153,7 @@ def read_turn(
     network: int = 0,
     tags: tuple[str, ...] = (),
     stamps: TurnStamps = _NO_STAMPS,
+    zone: str | None = None,
 ) -> Statement:
     """Return turn number ``place`` of a conversation as a statement that is clear by itself.
 
@@ -186,6 +187,7 @@ def read_turn(
     return Statement(
         words,
         said_at=_moment(turn, name, "at"),
+        zone=zone_said(turn.get("at")) or zone,
         id=id,
         network=network,
         context=context,

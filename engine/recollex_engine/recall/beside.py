@@ -18,7 +18,7 @@ from recollex_engine.facts.hits import Hit
 from recollex_engine.facts.surface_search import Found
 from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.fusion import Fused
-from recollex_engine.recall.memory import Memory
+from recollex_engine.recall.memory import Memory, said_on
 from recollex_engine.text.token_counter import TokenCounter
 
 
@@ -138,7 +138,7 @@ def prompt_lines(hits: Sequence[Hit[Any]]) -> Iterator[str]:
     for hit in hits:
         if hit.kind == "memory":
             memory = hit.item
-            yield prompt_line(memory.event_at, memory.text, memory.source, memory.trust, marked)
+            yield prompt_line(said_on(memory), memory.text, memory.source, memory.trust, marked)
         else:
             trust = getattr(hit.item, "trust", None)
             about = ""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args, get_type
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.clock import from_micros
+from recollex_engine.clock import from_micros, in_zone, to_micros
 from recollex_engine.domain.literals import read_stored
 from recollex_engine.domain.prompt_lines import prompt_line
 from recollex_engine.domain.schema import NETWORKS
@@ -187,6 +187,7 @@ class Memory(Unread):
     ]
     recorded_at: Annotated[datetime, Told("When it was retained.", MOMENT, row=RECORDED)]
     network: Annotated[str, Told('"world", "agent" or "opinion".', named(NETWORKS), row=NETWORK)]
+    zone: Annotated[str | None, Told("The time zone in which it was said; None for UTC.")] = None
     context: Annotated[str | None, Told("What it was said in.")]
     document_id: Annotated[str | None, Told("The document that it belongs to.")]
     speaker: Annotated[str | None, Told("Who said it.")]
@@ -311,12 +312,17 @@ _TYPES = get_type_hints(Memory)
 _WRITTEN = [(name, _writer(_TYPES[name])) for name, told in FIELDS.items() if told.sent]
 
 
+def said_on(memory: Memory) -> datetime:
+    """Return when a memory was said, by the clock of who said it."""
+    return in_zone(to_micros(memory.event_at, "event_at"), memory.zone)
+
+
 def prompt_of(memories: Iterable[Memory]) -> str:
     """Return memories as text for a language model; see `Recall.to_prompt`."""
     shown = list(memories)
     marked = any(memory.source is not None for memory in shown)
     return "\n".join(
-        prompt_line(memory.event_at, memory.text, memory.source, memory.trust, marked)
+        prompt_line(said_on(memory), memory.text, memory.source, memory.trust, marked)
         for memory in shown
     )
 

@@ -138,7 +138,11 @@ def search_words(
     reading = read_question(analyzer, question.text)
     settings = view.columns.settings
     try:
-        parser = in_locale(preset.time_parser, settings.locale if settings else DAY_FIRST)
+        parser = in_locale(
+            preset.time_parser,
+            settings.locale if settings else DAY_FIRST,
+            question.zone or (settings.zone if settings else None),
+        )
         time_range = parser.find(question.text, now)
     except Exception as error:  # as with an arm, the others still answer
         trace.failed("parse", error)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from recollex_engine.background_work import BackgroundWork
 from recollex_engine.clock import Clock, check_recorded_at
 from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.domain.settings import Settings
+from recollex_engine.domain.statement import Statement
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.reader import StartProgress
 from recollex_engine.models.embedder import Embedder
@@ -43,6 +44,7 @@ class StoreContext:
     read_only: bool
     language: str
     locale: str
+    zone: str | None
     naming: Naming
     threads: int
     background: Executor
@@ -90,6 +92,13 @@ class WriteContext:
     def month_first(self) -> bool:
         """Whether 5/7/2023 is 7 May in the agent's locale."""
         return puts_month_first(self.settings.locale)
+
+    def placed(self, statement: Statement) -> Statement:
+        """Return a statement that names no zone in that of the agent, another as it is."""
+        zone = self.settings.zone
+        if zone is None or statement.zone is not None:
+            return statement
+        return replace(statement, zone=zone)
 
     @property
     def find_types(self) -> FindTypes | None:

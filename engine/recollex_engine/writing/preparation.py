@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.clock import from_micros
+from recollex_engine.clock import from_micros, named_zone
 from recollex_engine.dates.time_range import find_event_range
 from recollex_engine.domain.prompt_lines import count_texts
 from recollex_engine.domain.statement import Statement
@@ -349,7 +349,7 @@ def _found(
 ) -> tuple[list[str], tuple[int, int] | None]:
     """Return the names in a statement, the caller's first, and the time range in its text."""
     at = said_at if statement.said_at is None else statement.said_at
-    found = find_event_range(statement.text, at, month_first=month_first)
+    found = find_event_range(statement.text, at, named_zone(statement.zone), month_first)
     began = min(at, found.start) if found else at
     if statement.valid_until is not None and statement.valid_until <= began:
         raise InputError(

@@ -327,6 +327,10 @@ def record_operations(
 
     ``notes`` and ``where`` as for `FactDraft.add`.
     """
+    operations = [
+        replace(each, statement=context.placed(each.statement)) if type(each) is Retain else each
+        for each in operations
+    ]
     found = find_statements(context.writer, context.agent, operations, where)
     said_at = context.said_at()
     prepared: Sequence[Prepared] = ()

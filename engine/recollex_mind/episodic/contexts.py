@@ -14,7 +14,7 @@ from recollex_engine.domain.qualifiers import POINT, RECORD, qualifiers
 from recollex_engine.domain.schema import EVIDENCE
 from recollex_engine.domain.surfaces import object_text
 from recollex_engine.facts.facts import Fact
-from recollex_engine.recall.memory import Memory, columns_of
+from recollex_engine.recall.memory import Memory, columns_of, said_on
 from recollex_engine.text.token_counter import TokenCounter
 
 GISTS = "Gists:"
@@ -114,7 +114,7 @@ def gist_line(place: int, gist: Memory, marked: bool) -> str:
     If a text names another time than that at which it was said, "last Friday", and is no gist that
     a model has written, the time that was read follows.
     """
-    line = prompt_line(gist.event_at, gist.text, gist.source, gist.trust, marked)
+    line = prompt_line(said_on(gist), gist.text, gist.source, gist.trust, marked)
     resolved = resolved_time(gist)
     return f"{place}. {line} ({resolved})" if resolved else f"{place}. {line}"
 
