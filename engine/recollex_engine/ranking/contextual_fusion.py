@@ -58,8 +58,8 @@ ANCHORS = 30
 """Number of the best memories whose times matter (N of SATF 3.5)."""
 MOMENT = DAY // 2
 """Width of a moment: half a day joins what happened together. (SATF's 15 days join a topic.)"""
-BURST = DAY // 144
-"""Width of a burst of notes: ten minutes."""
+BURST = DAY // 720
+"""Width of a burst of notes: two minutes."""
 RECENT = 30 * DAY
 """The age at which the recency part of a memory has fallen to 1/e."""
 SURE = 3.0
