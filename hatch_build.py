@@ -79,8 +79,8 @@ def compile_all(target: Path) -> None:
     A user's `recollex warmup` runs everything that needs a kernel. Left out are kernels that only
     other kernels call: their code is in that of their callers.
     """
-    from recollex_kernels.machine.compiled_code import levels_here, name_in_wheel
-    from recollex_kernels.machine.private_files import cache_folder, make_folder
+    from recollex_engine.compiled_code import levels_here, name_in_wheel
+    from recollex_engine.private_files import cache_folder, make_folder
 
     shutil.rmtree(target, ignore_errors=True)
     models = cache_folder("models")

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SOURCES = ("engine", "bindings/recollex", "kernels")
 
-FOLLOWS_NONE = "opens with O_EXCL or under a random name itself, below the engine"
+FOLLOWS_NONE = "opens with O_EXCL or under a random name itself, below `storage`"
 RANDOM = "writes to the random path that `replacing` or `new_folder` gives"
 ALLOWED = {
     "engine/recollex_engine/storage/disk.py": "is the one place",
@@ -22,8 +22,8 @@ ALLOWED = {
     "bindings/recollex/cli/__init__.py": "opens /dev/null",
     "engine/recollex_engine/models/convert.py": "writes into a folder with a random name",
     "engine/recollex_engine/models/backends.py": "a cache of its own folder",
-    "kernels/recollex_kernels/machine/compiled_code.py": FOLLOWS_NONE,
-    "kernels/recollex_kernels/machine/private_files.py": FOLLOWS_NONE,
+    "engine/recollex_engine/compiled_code.py": FOLLOWS_NONE,
+    "engine/recollex_engine/private_files.py": FOLLOWS_NONE,
 }
 WRITES = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"}
 METHODS = {

@@ -2,6 +2,7 @@
 
 import pytest
 
+import recollex_engine  # noqa: F401 - keeps compiled kernels on disk
 from tests.kernels.inputs import check_unchanged
 
 

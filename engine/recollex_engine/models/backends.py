@@ -28,13 +28,13 @@ from typing import Literal, Protocol, cast, get_args
 import numpy as np
 import numpy.typing as npt
 
+from recollex_engine import private_files
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.convert import GraphPrecision, cache_folder
 from recollex_engine.models.description import known_model, read_json
 from recollex_engine.models.device_session import is_gpu_here
 from recollex_engine.models.session import Session, open_session
 from recollex_engine.models.weights import is_folder
-from recollex_kernels.machine import private_files
 
 Precision = Literal["int8", "fp32", "bf16", "fp16"]
 """How a model runs: its number format, which also decides the runtime and the device."""

@@ -32,6 +32,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from llvmlite import binding as llvm
 
+from recollex_engine import private_files
 from recollex_engine.errors import InputError, ModelError
 from recollex_engine.models.bert import Bert, Floats, read_bert, read_classifier
 from recollex_engine.models.description import (
@@ -45,7 +46,6 @@ from recollex_engine.models.description import (
 from recollex_engine.models.session import open_session, open_tokenizer
 from recollex_engine.models.weights import ModelWeights, find_weights, is_folder, sha256_of
 from recollex_engine.waiting import waiting
-from recollex_kernels.machine import private_files
 
 
 @cache

@@ -11,12 +11,7 @@ import numpy.typing as npt
 from numba import types
 from numba.core.event import Event, Listener, install_listener, register
 
-from recollex_kernels.machine.compiled_code import (
-    ROOT,
-    KernelCache,
-    folder_of_user,
-    folder_of_wheel,
-)
+from recollex_kernels import machine
 from recollex_kernels.machine.lazy_library import TreeCompiler
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -32,7 +27,7 @@ U64: TypeAlias = npt.NDArray[np.uint64]
 F32: TypeAlias = npt.NDArray[np.float32]
 F64: TypeAlias = npt.NDArray[np.float64]
 
-_FOLDERS = folder_of_wheel(), folder_of_user()
+_PACKAGE = __name__.partition(".")[0]
 _NJIT: Any = numba.njit  # mypy does not see all of its options
 _UNLITERAL: Any = types.unliteral
 _REGISTER: Any = register
@@ -58,7 +53,7 @@ class _Compiling(Listener):
 def _is_kernel(event: Event) -> bool:
     """Return whether it is one of our kernels that is compiled, not a function of numba's own."""
     home: str | None = event.data["dispatcher"].py_func.__module__  # None for what `exec` made
-    return home is not None and home.startswith(ROOT.name)
+    return home is not None and home.startswith(_PACKAGE)
 
 
 def tell_of_compiling(started: Callable[[], None], ended: Callable[[], None]) -> None:
@@ -78,11 +73,11 @@ def each_compiled(callback: Callable[[], None]) -> Iterator[None]:
 
 
 def kernel(function: Function) -> Function:
-    """Compile ``function`` on first call, cached on disk, without the interpreter lock.
+    """Compile ``function`` on first call, cached by `cache_of`, without the interpreter lock.
 
     No ``fastmath``: a kernel's sums are the same to the bit on every run and on every split of
-    the rows. Helpers live beside their caller and use this decorator too. Where no cache folder
-    can be written, the kernel is compiled in memory, once per process.
+    the rows. Helpers live beside their caller and use this decorator too. Without a
+    cache, the kernel is compiled in memory, once per process.
 
     What other kernels call is another version, without the code that unpacks Python's objects. It
     is one version for all numbers that callers write out: numba makes one for each, `f(x, 0)` and
@@ -105,9 +100,10 @@ def _compiled(function: Any, mark: str, **options: Any) -> Any:
     options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     compiled: Any = _NJIT(pipeline_class=TreeCompiler, **options)(function)
     module, _, name = function.__module__.partition(".")
-    if module == ROOT.name and function.__closure__ is None:
-        compiled._cache = KernelCache(
-            f"{name}.{function.__qualname__}{mark}", *_FOLDERS, called_by_kernels=bool(mark)
+    own = module == _PACKAGE and function.__closure__ is None
+    if own and machine.cache_of is not None:
+        compiled._cache = machine.cache_of(
+            f"{name}.{function.__qualname__}{mark}", called_by_kernels=bool(mark)
         )
     return compiled
 

@@ -297,7 +297,7 @@ def test_who_compiles_nothing_imports_nothing_of_what_numba_compiles_with(source
 
 
 NAMES = """
-from recollex_kernels.machine.compiled_code import levels_here, name_in_wheel
+from recollex_engine.compiled_code import levels_here, name_in_wheel
 for level in levels_here():
     print(name_in_wheel(level), level.processor, level.features, sep="\t")
 """
@@ -342,7 +342,7 @@ from llvmlite import binding
 has = binding.get_host_cpu_features()
 has["{0}"] = False
 binding.get_host_cpu_features = lambda: has
-from recollex_kernels.machine.compiled_code import folder_of_wheel
+from recollex_engine.compiled_code import folder_of_wheel
 found = folder_of_wheel()
 print(found and found.path.name)
 """

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import recollex_engine
 import recollex_kernels
 
 TOY = """
@@ -26,10 +27,13 @@ def toy_package(place):
     package = place / "recollex_kernels"
     machine = package / "machine"
     machine.mkdir(parents=True)
-    for name in ("jit.py", "compiled_code.py", "lazy_library.py", "private_files.py"):
+    for name in ("__init__.py", "jit.py", "lazy_library.py"):
         shutil.copy(Path(recollex_kernels.__file__).parent / "machine" / name, machine)
-    (package / "__init__.py").touch()
-    (machine / "__init__.py").touch()
+    engine = place / "recollex_engine"
+    engine.mkdir()
+    for name in ("__init__.py", "compiled_code.py", "private_files.py"):
+        shutil.copy(Path(recollex_engine.__file__).parent / name, engine)
+    (package / "__init__.py").write_text("import recollex_engine\n")
     (package / "toy.py").write_text(TOY.format(plus=41))
     return package
 

@@ -44,10 +44,11 @@ from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
-from recollex_kernels.machine import private_files
+import recollex_kernels
+from recollex_engine import private_files
 from recollex_kernels.machine.lazy_library import lazily
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(recollex_kernels.__file__).parent
 """The folder of all kernels, named as their package is."""
 CARRIED = ROOT / "compiled"
 """Where a platform wheel puts compiled kernels; a source install has no such folder."""
@@ -100,8 +101,8 @@ LEVELS = {
 
 @cache
 def hash_of_sources() -> str:
-    """Return a hash of every kernel file, and of what compiles them."""
-    digest = hashlib.sha256(_FORMAT)
+    """Return a hash of every kernel file, of this one, and of what compiles them."""
+    digest = hashlib.sha256(_FORMAT + Path(__file__).read_bytes())
     for path in sorted(ROOT.rglob("*.py")):
         digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     python = f"{sys.implementation.cache_tag}{sys.abiflags}"
@@ -340,3 +341,13 @@ class KernelCache(_Cache):
 
     def flush(self) -> None:
         """Do nothing: another process may use the files."""
+
+
+@cache
+def _folders() -> tuple[Folder | None, Folder | None]:
+    return folder_of_wheel(), folder_of_user()
+
+
+def cache_of(kernel: str, *, called_by_kernels: bool) -> KernelCache:
+    """Return numba's cache of a kernel: see `recollex_kernels.machine.cache_of`."""
+    return KernelCache(kernel, *_folders(), called_by_kernels=called_by_kernels)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recollex_kernels.machine import private_files
-from recollex_kernels.machine.compiled_code import Folder, file_name, folder_of_user
+from recollex_engine import private_files
+from recollex_engine.compiled_code import Folder, file_name, folder_of_user
 
 NOBODY = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a file to another user")
