@@ -152,7 +152,7 @@ class CalendarDateParser(MonthDayParser):
         if kind == "iso":
             return _iso(text, i + 1)
         if kind == "numeric":
-            return self._numeric(i)
+            return self._two_days(i) or self._numeric(i)
         if kind == "decade":
             return self._decade(i)
         if kind == "span":
@@ -162,6 +162,14 @@ class CalendarDateParser(MonthDayParser):
             m = int(text[1]) * 3 - 2
             return self.yearless(i + 1, lambda y: periods.month(y, m, 3), MONTH_AFTER)
         return None
+
+    def _two_days(self, i: int) -> Expression | None:
+        """Read "25/26 July", "25/26 July 2026"."""
+        days = self.texts[i].split("/")
+        m = self.month(i + 1)
+        if m is None or len(days) != 2 or not int(days[0]) < int(days[1]) <= _MONTH_LENGTHS[m - 1]:
+            return None
+        return self.yearless(self.after_month(i + 1), _day_range(m, int(days[0]), int(days[1])))
 
     def _named(self, i: int, name: str) -> Expression | None:
         """Return the calendar date that begins with a word, or None."""

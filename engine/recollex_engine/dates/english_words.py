@@ -12,17 +12,32 @@ WEEKDAYS = {name: d for d, name in enumerate(WEEKDAY_NAMES)}
 SHORT_WEEKDAYS = {name[:n]: d for name, d in WEEKDAYS.items() for n in (3, 4, 5)}
 _UNIT_NAMES = "minute hour day week weekend month quarter year decade"
 UNITS = {name + s: name for name in _UNIT_NAMES.split() for s in ("", "s")} | {"century": "century"}
+HALVES = {
+    "decade": ("year", 10),
+    "year": ("month", 12),
+    "month": ("day", 30),
+    "fortnight": ("day", 14),
+    "week": ("day", 7),
+    "day": ("hour", 24),
+    "hour": ("minute", 60),
+}
+"""Unit -> the unit in which its half is counted, and how many of these it has."""
+SHORT_UNITS = {
+    **{"y": "year", "yr": "year", "mo": "month", "w": "week", "wk": "week", "d": "day"},
+    **{"h": "hour", "hr": "hour", "m": "minute", "min": "minute"},
+}
+"""What stands for a unit right after its number: "3d ago"."""
 CLOCK = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1)}
 _NUMBER_NAMES = "zero one two three four five six seven eight nine ten eleven twelve"
 NUMBERS = {name: n for n, name in enumerate(_NUMBER_NAMES.split()) if n}
-NUMBERS |= {"a": 1, "an": 1, "fifteen": 15, "twenty": 20, "thirty": 30}
+NUMBERS |= {"a": 1, "an": 1, "dozen": 12, "fifteen": 15, "twenty": 20, "thirty": 30}
 _DAY_NAMES = """
 first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth
 fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth
 """
 SPELLED_DAYS = {name: n for n, name in enumerate(_DAY_NAMES.split(), 1)} | {"thirtieth": 30}
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": -1, "latter": -1}
-LAST = frozenset({"last", "past", "previous"})
+LAST = frozenset({"last", "past", "previous", "trailing"})
 NEXT = frozenset({"next", "coming", "upcoming"})
 CLAUSES = frozenset({"before", "since", "until", "till"})
 THIRDS = {"early": 0, "mid": 1, "late": 2}
@@ -33,18 +48,20 @@ _TOKEN = re.compile(
     r"""
     (?=\S)(?:
     (?P<word>(?<![\w@\#])[A-Za-z]+(?:'s)?(?!\w))
-  | (?P<iso>(?<![\w./-])[0-9]{4}-[0-9]{2}(?:-[0-9]{2}(?:T[0-9:.]+(?:Z|[+-][0-9:]+)?)?)?(?![\w/-]))
-  | (?P<numeric>(?<![\w./-])(?: [0-9]{4}(?:/[0-9]{1,2}/|\.[0-9]{1,2}\.)[0-9]{1,2}
+  | (?P<iso>(?<![\w.-])(?:(?<!/)|(?<=[0-9]/))[0-9]{4}-[0-9]{2}
+         (?:-[0-9]{2}(?:T[0-9:.]+(?:Z|[+-][0-9:]+)?)?)?(?![\w-]|/(?![0-9])))
+  | (?P<numeric>(?<![\w./])(?:(?<!-)|(?<=\.-))(?: [0-9]{4}(?:/[0-9]{1,2}/|\.[0-9]{1,2}\.)[0-9]{1,2}
          | [0-9]{1,2}(?:/[0-9]{1,2}/|-[0-9]{1,2}-|\.\ ?[0-9]{1,2}\.\ ?)[0-9]{4}
          | [0-9]{1,2}(?:/[0-9]{1,2}/|\.[0-9]{1,2}\.)[0-9]{2} | [0-9]{1,2}\.[0-9]{1,2}\.(?!\d)
-         | [0-9]{1,2}/[0-9]{1,2} )(?![\w/-]|\.[0-9]))
+         | [0-9]{1,2}/[0-9]{1,2} )(?![\w/]|-(?![0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4})|\.[0-9]))
   | (?P<span>(?<![\w./-])[12][0-9]{3}/(?:[0-9]{2}|[12][0-9]{3})(?![\w/-]))
   | (?P<clock>(?<![\w.:/-])(?:(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?
          (?:\ ?[aApP]\.?[mM]\b)?        |(?:1[0-2]|[1-9])\ ?[aApP]\.?[mM]\b)(?![:\w]))
   | (?P<junk>[0-9]{1,3}(?:,[0-9]{3})+(?![0-9]) | [0-9]+(?:[.:][0-9]+)+\w* )
+  | (?P<short>(?<![\w.])[0-9]{1,3}\ ?(?:y|yr|mo|w|wk|d|h|hr|m|min)s?(?=\ ago\b))
   | (?P<ordinal>[0-9]{1,2}(?:st|nd|rd|th)(?!\w))
   | (?P<decade>[0-9]{3}0'?s(?!\w) | '?[0-9]0s(?!\w))
-  | (?P<number>(?<![\w.])[0-9]{1,4}(?!\w))
+  | (?P<number>(?:(?<![\w.])|(?<=\.\.))[0-9]{1,4}(?!\w))
   | (?P<quarter>(?<!\w)[qQ][1-4](?!\w))
   | (?P<other>\w+ | [^\w\s]))
     """,

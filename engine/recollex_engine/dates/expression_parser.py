@@ -29,7 +29,7 @@ _YEARS = 8
 _BEFORE_CHRIST = frozenset({"bc", "bce", "b"})
 _UNCOUNTED_WORDS = """
 was is has does this as his its us always perhaps vs sometimes afterwards towards besides across
-plus thus unless it's that's whereas
+plus thus unless it's that's whereas onwards afterwards
 """
 _UNCOUNTED = frozenset(_UNCOUNTED_WORDS.split())
 _COUNTED_WORDS = """

@@ -83,6 +83,9 @@ def _is_yearless(tokens: Tokens, i: int) -> bool:
     """Return whether "25.12." or "12/25" stands where only a date does, and no other number."""
     texts = tokens.texts
     numbers = tokens.numbers
+    joined = "." in texts[i] and i + 2 < len(texts) and texts[i + 1] in _JOINING
+    if joined and numbers.get(i + 2) == "numeric" and texts[i + 2][-4:].isdigit():
+        return True
     if i + 1 < len(texts) and tokens.words[i + 1] and texts[i + 1] not in CLOSING:
         return False
     lead = texts[i - 1] if i else ""

@@ -5,6 +5,7 @@
 from it ("early June", "the second week of June", "the day after 9 June").
 """
 
+import re
 from datetime import date, datetime, timedelta
 
 from recollex_engine.dates import periods
@@ -12,10 +13,12 @@ from recollex_engine.dates.calendar_dates import WEEKDAY_AFTER, CalendarDatePars
 from recollex_engine.dates.english_words import (
     CLOCK,
     DASHES,
+    HALVES,
     LAST,
     NEXT,
     NUMBERS,
     ORDINALS,
+    SHORT_UNITS,
     SHORT_WEEKDAYS,
     THIRDS,
     THIRDS_OF,
@@ -84,6 +87,7 @@ def beside(start: datetime, end: datetime, name: str, sign: int) -> Period:
     return min(edge, beyond), max(edge, beyond)
 
 
+_SHORT = re.compile("([0-9]+) ?([a-z]+?)s?$")
 _NEGATIONS = frozenset({"t", "not", "never", "no"})
 _DAYS = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
 
@@ -117,6 +121,8 @@ class RelativeDateParser(CalendarDateParser):
         kind = self.numbers.get(i)
         if kind is None:
             return None
+        if kind == "short":
+            return self._ago(i)
         if kind == "ordinal" and (part := self._nth_part(i, int(self.texts[i][:-2]), depth)):
             return part
         if kind == "number" and (counted := self._step(i, depth)):
@@ -144,21 +150,62 @@ class RelativeDateParser(CalendarDateParser):
             return 2, 2, i + 2 if self.words[i + 1] == "of" else i + 1
         if name in ("few", "several"):
             return (2, 5, i + 1) if name == "few" else (3, 7, i + 1)
-        number = NUMBERS.get(name) or (int(self.texts[i]) if self.numbers.get(i) == "number" else 0)
-        return (number, number, i + 1) if number else None
+        number = self._number(i)
+        if not number:
+            return None
+        if name in ("a", "an") and self.words[i + 1] == "dozen":
+            return 12, 12, i + 2
+        joiner = self.texts[i + 1] if i + 1 < len(self.texts) else ""
+        most = self._number(i + 2) if joiner in ("or", "to", *DASHES) else 0
+        return (number, most, i + 3) if most > number else (number, number, i + 1)
+
+    def _number(self, i: int) -> int:
+        """Return the number at token `i`, 0 for none."""
+        if i >= len(self.texts):
+            return 0
+        return NUMBERS.get(self.words[i]) or (
+            int(self.texts[i]) if self.numbers.get(i) == "number" else 0
+        )
+
+    def _counted(self, i: int) -> tuple[int, int, str, int] | None:
+        """Return (fewest, most, unit, next token) of "two weeks", "a year and a half", "3d"."""
+        if self.numbers.get(i) == "short":
+            number, letters = _SHORT.match(self.texts[i]).groups()  # type: ignore[union-attr]
+            return int(number), int(number), SHORT_UNITS[letters], i + 1
+        half = self.words[i] == "half"
+        count = (0, 0, i + 1 + (self.words[i + 1] in ("a", "an"))) if half else self._count(i)
+        if count is None:
+            return None
+        fewest, most, at = count
+        if not half and self.words[at : at + 3] == ["and", "a", "half"]:
+            half = True  # "two and a half weeks"
+            at += 3
+        word = self.words[at]
+        name = "fortnight" if word in ("fortnight", "fortnights") else UNITS.get(word)
+        if name is None:
+            return None
+        at += 1
+        if not half and self.words[at : at + 3] == ["and", "a", "half"]:
+            half = True  # "a year and a half"
+            at += 3
+        if name == "fortnight" and not half:
+            return 2 * fewest, 2 * most, "week", at
+        if not half:
+            return fewest, most, name, at
+        if name not in HALVES:
+            return None
+        unit, held = HALVES[name]
+        return fewest * held + held // 2, most * held + held // 2, unit, at
 
     def _ago(self, i: int) -> Expression | None:
         """Read "two weeks ago", "a year from now"; "in two weeks" in a text about the future."""
         ahead = self.words[i] == "in"
-        count = self._count(i + ahead)
-        name = UNITS.get(self.words[count[2]]) if count else None
-        if count is None or name is None or (ahead and self.looking != "future"):
+        counted = self._counted(i + ahead)
+        if counted is None or (ahead and self.looking != "future"):
             return None
+        fewest, most, name, after = counted
         if ahead and not _NEGATIONS.isdisjoint(self.texts[max(0, i - 12) : i]):
             return None  # "we haven't talked in two weeks"
-        fewest = count[0]
-        most = count[1]
-        after = count[2] + 1
         if self.words[after] == "or" and self.words[after + 1] == "so":
             after += 2
         if self.words[after] == "ago":
@@ -190,9 +237,14 @@ class RelativeDateParser(CalendarDateParser):
         if not sign and which not in ("this", "current"):
             return None
         name = self.words[i + 1]
-        count = self._count(i + 1) if sign and name not in UNITS else None
-        if count and self.words[count[2]] in UNITS:
-            return self._rolling(count[2] + 1, UNITS[self.words[count[2]]], count[1], sign)
+        if sign and name == "fortnight":
+            return self._rolling(i + 2, "week", 2, sign)
+        if sign and name in UNITS and self.words[i + 2 : i + 5] == ["and", "a", "half"]:
+            unit, held = HALVES.get(UNITS[name], ("", 0))
+            return self._rolling(i + 5, unit, held + held // 2, sign) if unit else None
+        counted = self._counted(i + 1) if sign and name not in UNITS else None
+        if counted:
+            return self._rolling(counted[3], counted[2], counted[1], sign)
         if which == "past" and name in ("day", "week", "month", "quarter", "year", "decade"):
             return self._rolling(i + 2, name, 1, sign)
         if name in UNITS and name not in ("day", "minute", "hour") and not name.endswith("s"):

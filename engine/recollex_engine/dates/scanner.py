@@ -42,22 +42,64 @@ from recollex_engine.dates.periods import (
     Period,
 )
 
+BOUNDS = {
+    ("no", "later", "than"): "until",
+    ("not", "later", "than"): "until",
+    ("no", "earlier", "than"): "since",
+    ("not", "earlier", "than"): "since",
+    ("later", "than"): "after",
+    ("earlier", "than"): "before",
+    ("not", "before"): "since",
+    ("not", "after"): "until",
+    ("prior", "to"): "before",
+    ("up", "to", "and", "including"): "until",
+    ("up", "to"): "until",
+    ("starting", "in"): "since",
+    ("starting", "on"): "since",
+    ("starting", "from"): "since",
+    ("starting",): "since",
+    ("beginning", "in"): "since",
+    ("beginning", "on"): "since",
+    ("as", "of"): "in",
+    ("post", "-"): "after",
+    ("pre", "-"): "before",
+}
+"""Words that bound a time, and the one word that means the same. Longer ones come first."""
+
 # Words that may be a time, or that are counted from one or are a part of one.
 _NAMING = frozenset(
-    {*MONTHS, *SHORT_MONTHS, *WEEKDAYS, *SHORT_WEEKDAYS, *SEASON_STARTS, "weekend", "q"}
+    {
+        "fortnight",
+        "fortnights",
+        *MONTHS,
+        *SHORT_MONTHS,
+        *WEEKDAYS,
+        *SHORT_WEEKDAYS,
+        *SEASON_STARTS,
+        "weekend",
+        "q",
+    }
     | {"yesterday", "today", "tonight", "tomorrow", "century", *UNITS, *PARTS_OF_DAY}
     | TELLING
 )
-_DATING = frozenset({"iso", "numeric", "span", "ordinal", "decade", "quarter"})
+_DATING = frozenset({"iso", "numeric", "span", "ordinal", "decade", "quarter", "short"})
 # The words that an expression begins with; words of `_LEADING` may stand before them.
 _BEGINNING = frozenset(
     _NAMING | LAST | NEXT | {*THIRDS, *THIRDS_OF, *ORDINALS, *NUMBERS} | BEGINNINGS | SPELLED
     | {"this", "current", "few", "couple", "several", "season"}
 ) - {"a", "an"}  # fmt: skip
 _NUMERIC = _DATING | {"number", "clock"}
-_LEADING = PREPOSITIONS | {"the", "a", "an", "between", "following", "prior", "up", "to"}
+_LEADING = (
+    PREPOSITIONS
+    | {"the", "a", "an", "between", "following", "prior", "up", "to"}
+    | {word for words in BOUNDS for word in words}
+)
 # What else may stand before the word that names a time.
-_CONNECTING = DASHES | {"and", "half", ",", ".", "'"} | {word for name in HOLIDAYS for word in name}
+_CONNECTING = (
+    DASHES
+    | {"and", "or", "half", ",", ".", "'", "/", "&"}
+    | {word for name in HOLIDAYS for word in name}
+)
 
 _DIGIT = re.compile("[0-9]")
 _LETTERS = re.compile("[a-z]+")
@@ -77,7 +119,7 @@ def leads(tokens: Tokens) -> set[int]:
     """Return the places of the tokens that a time may begin with.
 
     They are found from each word that names a time, back over what may stand before it in an
-    expression: the beginnings of an expression, and up to three leading words right before one.
+    expression: the beginnings of an expression, and up to four leading words right before one.
     """
     texts = tokens.texts
     numbers = tokens.numbers
@@ -96,10 +138,10 @@ def leads(tokens: Tokens) -> set[int]:
             elif texts[i] in _LEADING:
                 leading += 1
             elif texts[i] in _CONNECTING:
-                leading = 4
+                leading = 5
             else:
                 break
-            if leading <= 3:
+            if leading <= 4:
                 found.add(i)
             i -= 1
     return found
@@ -107,13 +149,14 @@ def leads(tokens: Tokens) -> set[int]:
 
 _OPENERS = PREPOSITIONS | {"between"}
 _BEFORE_A_TIME = _OPENERS | {"following"}
-_TO = frozenset({"to", "until", "till", "through", "thru"}) | DASHES
+_TO = frozenset({"to", "until", "till", "through", "thru", "/"}) | DASHES
 _TO_OR_AND = _TO | {"and"}
-_LISTING = frozenset({"and", "or", ","})
+_LISTING = frozenset({"and", "or", ",", "&"})
 _NOW = frozenset({"now", "present", "date"})
 _REACHING_BACK = frozenset({"before", "until", "till", "by"})
 _REACHING_ON = frozenset({"since", "after", "following"})
-_REACHING = _REACHING_BACK | _REACHING_ON | {"from", "prior", "up"}
+_REACHING = _REACHING_BACK | _REACHING_ON | {"from"} | {words[0] for words in BOUNDS}
+_BEGINNING_WORDS = frozenset({"starting", "beginning"})
 _LONGEST_LIST = 32
 """Limit of the times of a list; a longer one is no range, and is not read from each of them."""
 _CLAUSE = 9
@@ -187,9 +230,15 @@ class Scanner:
         years = led + (words[led] == "the")
         first = years + 1 if words[years] == "years" else led  # "between the years 1975 and 1982"
         left = self._parser.expression(first)
+        dots = left is not None and texts[left.after : left.after + 2] == [".", "."]
+        if left and dots and self._goes_on(left.after + 2):
+            left.after += 1  # "2026-07-25..26"
         joiner = "" if left is None or left.after >= len(texts) else texts[left.after]
+        if self._is_cut(first):
+            return None
         match = None
-        if left and (joiner in _TO or (joiner == "and" and opener == "between")):
+        doubled = joiner == "." and texts[left.after - 1] == "." if left else False
+        if left and (joiner in _TO or doubled or (joiner == "and" and opener == "between")):
             match = self._range(i, first, left, led_by_years=first > led)
         if match is None and opener in _REACHING:
             match = self._bound(i)
@@ -200,6 +249,21 @@ class Scanner:
                 left = self._parser.expression(i) if opener == "in" or led == i else None
             match = self._plain(i, left)
         return match
+
+    def _goes_on(self, i: int) -> bool:
+        """Return whether a number stands right after two dots."""
+        tokens = self._parser.tokens
+        return tokens.numbers.get(i) in ("number", "iso") and tokens.joined(i)
+
+    def _is_cut(self, i: int) -> bool:
+        """Return whether token `i` is the end of something with digits that was not read."""
+        tokens = self._parser.tokens
+        texts = self._parser.texts
+        if i < 2 or texts[i - 1] not in ("-", "/", "\u2013") or not tokens.joined(i):
+            return False
+        before = texts[i - 2] if texts[i - 2] != "." or i < 3 else texts[i - 3]
+        cut = ("numeric", "number", "ordinal") if texts[i - 1] == "/" else ("numeric",)
+        return tokens.joined(i - 1) and before[:1].isdigit() and tokens.numbers.get(i) in cut
 
     def _range(
         self, i: int, first: int, left: Expression, *, led_by_years: bool
@@ -215,6 +279,11 @@ class Scanner:
             start = self._parser.settle(left)[0]
             return TimeMatch(first, at + 1, start, None, left.dated)
         right = self._parser.expression(left.after + 1)
+        if joiner == "/" and self._parser.numbers.get(first) != "iso":
+            return None  # "May/June" is a choice of words, "2026-07-25/26" a range
+        days = self._same_month(left, left.after + 1)
+        if days is not None and (right is None or right.dated):  # 26 is no year, 2026 is
+            right = days
         if right is None:
             return None
         if opener not in ("between", "from"):
@@ -267,7 +336,7 @@ class Scanner:
             if at < len(parser.texts) and parser.texts[at] == ",":
                 at = at + 1
                 comma = True
-            if parser.words[at] in ("and", "or"):
+            if at < len(parser.texts) and parser.texts[at] in ("and", "or", "&"):
                 at = at + 1
                 concluded = True
             elif not comma:
@@ -296,10 +365,20 @@ class Scanner:
         return TimeMatch(first, last.after, start, end, left.dated or last.dated)
 
     def _same_month(self, left: Expression, at: int) -> Expression | None:
-        """Read "12th" after "June 9th"."""
+        """Read "12th" or "12" after "June 9th": a later day of the month."""
         d = self._parser.days.get(at)
-        if d is None or self._parser.numbers[at] != "ordinal":
+        if d is None or not left.calendar:
             return None
+        try:
+            begins, ends = left.of_year(left.year or self._parser.today.year)
+        except ValueError:
+            return None
+        if ends - begins != DAY:
+            return None
+        if self._parser.numbers[at] != "ordinal":
+            closes = at + 1 >= len(self._parser.texts) or self._parser.texts[at + 1] in ".,;?!)"
+            if not closes or d <= begins.day:
+                return None
 
         def of_year(y: int) -> Period:
             day = left.of_year(y)[0].replace(day=d)
@@ -311,13 +390,15 @@ class Scanner:
         """Read "since A", "before A", "after A", "until A", "by A", "from A on"."""
         word = self._parser.words[i]
         first = i + 1
-        if word not in _REACHING:
+        for words, meant in BOUNDS.items():
+            if words[0] in _BEGINNING_WORDS and not self._parser.asks:
+                continue  # what starts on a day happens then
+            if tuple(self._parser.texts[i : i + len(words)]) == words:
+                word = meant
+                first = i + len(words)
+                break
+        if word not in _REACHING_BACK | _REACHING_ON | {"from", "in"}:
             return None
-        if word in ("prior", "up"):
-            if self._parser.words[first] != "to":
-                return None
-            word = "before" if word == "prior" else "until"
-            first = i + 2
         expression = self._parser.expression(first)
         if expression is None:
             return None
@@ -327,6 +408,8 @@ class Scanner:
         named = start, end = self._parser.settle(expression)
         after = expression.after
         dated = expression.dated
+        if word == "in":
+            return TimeMatch(i, after, start, end, dated)
         if word == "from":
             if self._parser.words[after] not in _OPEN:
                 return None

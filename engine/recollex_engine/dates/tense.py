@@ -87,7 +87,7 @@ _ARRANGING = re.compile(
     r"|kicks off|departing|arriving|leaving|runs out|turns|is back|checks? (?:in|out)|picks? up"
     r"|moves? (?:in|out|to|into)"
     rf"|(?:have|has|got|'ve got|'ve) {_NOUN}|day off"
-    r"|(?:'m|am|is|are|'re|'s) (?:free|off)"
+    r"|(?:'m|am|is|are|be|'re|'s) (?:free|off)"
     r"|(?:is|are|it's|that's|what's|who's|when's) (?:only |just |now |also |not |still )?"
     r"(?:on|in|at|due|set|planned|expected|moved|postponed|booked|cancell?ed|closed|open|coming"
     r"|arriving|leaving|this|today|tomorrow|mon|tues|wednes|thurs|fri|satur|sun)"
@@ -168,7 +168,9 @@ class _Said:
             ahead = "future"
         elif (_COMING if asks else _ARRANGING).search(self._text):
             ahead = "coming" if asks else "future"
-        return "past" if ahead and _is_past(self._text) else ahead or neutral
+        if (ahead or not asks) and _is_past(self._text):
+            return "past"
+        return ahead or neutral
 
 
 def _is_past(said: str) -> bool:

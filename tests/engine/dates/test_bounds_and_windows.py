@@ -1,0 +1,116 @@
+"""Bounds, short ranges and windows; half of each table are texts that name none, or another."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from recollex_engine.clock import EPOCH, MICROSECOND
+from recollex_engine.dates.time_range import EARLIEST, LATEST, find_event_range, find_range
+
+NOW = (datetime(2026, 6, 18, 10, tzinfo=UTC) - EPOCH) // MICROSECOND  # a Thursday
+BOUNDS = {
+    "no later than March 2025": "..2025-04-01",
+    "not later than March 2025": "..2025-04-01",
+    "no earlier than March 2025": "2025-03-01..now",
+    "not before March 2025": "2025-03-01..now",
+    "not after March 2025": "..2025-04-01",
+    "later than June 2025": "2025-07-01..now",
+    "earlier than June 2025": "..2025-06-01",
+    "prior to June 2025": "..2025-06-01",
+    "up to June 2025": "..2025-07-01",
+    "up to and including May 2025": "..2025-06-01",
+    "from 2023 onwards": "2023-01-01..",
+    "from 2023 on": "2023-01-01..",
+    "post-2023": "2024-01-01..now",
+    "pre-2023": "..2023-01-01",
+    "starting in March 2025": "2025-03-01..now",
+    "starting 3 March 2025": "2025-03-03..now",
+    "beginning in 1974": "1974-01-01..now",
+    "as of 2024": "2024-01-01..2025-01-01",
+    "by the end of May 2025": "..2025-06-01",
+    "Who is the later of the two?": None,
+    "Is it not before me?": None,
+    "What came up to the house?": None,
+    "The post-office is shut": None,
+    "a pre-war house": None,
+    "starting now": None,
+    "no more than 20 people": None,
+    "earlier than usual": None,
+    "better than June": None,
+    "later than expected": None,
+    "as of now": None,
+}
+RANGES = {
+    "what happened on 2026-05-25/26?": "2026-05-25..2026-05-27",
+    "what happened on 2026-05-25/2026-05-26?": "2026-05-25..2026-05-27",
+    "between 2026-05-25 and 26?": "2026-05-25..2026-05-27",
+    "2026-05-25..26": "2026-05-25..2026-05-27",
+    "2026-05-25 to 26": "2026-05-25..2026-05-27",
+    "25/26 May 2026": "2026-05-25..2026-05-27",
+    "May 25 & 26": "2026-05-25..2026-05-27",
+    "May 25 and 26": "2026-05-25..2026-05-27",
+    "25.05.-26.05.2026": "2026-05-25..2026-05-27",
+    "25-26 May 2026": "2026-05-25..2026-05-27",
+    "May 25\u201326": "2026-05-25..2026-05-27",
+    "from 25 to 26 May": "2026-05-25..2026-05-27",
+    "May 25th through 26th": "2026-05-25..2026-05-27",
+    "on the 25th and 26th of May": "2026-05-25..2026-05-27",
+    # not half of what is not understood
+    "25.-26.5.2026": None,
+    "version 2.6.32-22.33": None,
+    "see /blog/2026-05-25/26-notes": None,
+    "It was May 25 and 26 people came": "2026-05-25..2026-05-26",
+    "between 2026-05-25 and 2026 notes": "2026-05-25..2026-05-26",
+    "on 25 May and 12 friends": "2026-05-25..2026-05-26",
+    "a ratio of 25/26": None,
+    "I did it in May .. now it fails": "2026-05-01..2026-06-01",
+}
+WINDOWS = {
+    "over the past fortnight": "2026-06-04..2026-06-19",
+    "in the last fortnight": "2026-06-04..2026-06-19",
+    "during the trailing 30 days": "2026-05-19..2026-06-19",
+    "the last three or four days": "2026-06-14..2026-06-19",
+    "the last 3-4 days": "2026-06-14..2026-06-19",
+    "over the last year and a half": "2024-12-18..2026-06-19",
+    "a year and a half ago": "2024-12-01..2025-01-01",
+    "3d ago": "2026-06-15..2026-06-16",
+    "2w ago": "2026-06-01..2026-06-08",
+    "7 mo ago": "2025-11-01..2025-12-01",
+    "a fortnight ago": "2026-06-01..2026-06-08",
+    "the last dozen days": "2026-06-06..2026-06-19",
+    "the last half year": "2025-12-18..2026-06-19",
+    "the last two and a half weeks": "2026-06-01..2026-06-19",
+    "2 and a half days ago": "2026-06-15..2026-06-15",
+    "the last 2 weeks": "2026-06-04..2026-06-19",
+    # traps
+    "a 3d print": None,
+    "2w of power": None,
+    "a dozen eggs": None,
+    "half a cake": None,
+    "the last half of the cake": None,
+    "trailing spaces": None,
+    "three or four eggs": None,
+    "ten 3d models": None,
+    "a week and a day": None,
+    "the year and the half": None,
+}
+
+
+def written(found):
+    """A range as the tables write it: days, "now", and nothing for an open end."""
+    if found is None:
+        return None
+    start, end = (EPOCH + at * MICROSECOND if EARLIEST < at < LATEST else None for at in found[:2])
+    first = "" if start is None else f"{start:%Y-%m-%d}"
+    last = "now" if found.end == NOW else "" if end is None else f"{end:%Y-%m-%d}"
+    return f"{first}..{last}"
+
+
+@pytest.mark.parametrize(("text", "named"), [*BOUNDS.items(), *RANGES.items(), *WINDOWS.items()])
+def test_a_question_names_it(text, named):
+    assert written(find_range(text, NOW)) == named
+
+
+def test_what_starts_on_a_day_happens_then():
+    found = find_event_range("I have a research trip starting 5 July.", NOW)
+    assert written(found) == "2026-07-05..2026-07-06"
