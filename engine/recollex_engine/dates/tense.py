@@ -124,7 +124,7 @@ _STARTING = frozenset({"starting", "beginning", "commencing"})
 _BY = _NAMED_BY | _AIMED | _STARTING
 
 
-class _Said:
+class _Verbs:
     """What the verbs of a clause or a sentence say, each asked for once."""
 
     __slots__ = ("_ahead", "_arranged", "_arranging", "_past", "_text")
@@ -201,7 +201,7 @@ class Tense:
         self._any_ahead: bool | None = None
         self._starts: list[int] | None = None
         self._clauses: dict[int, list[int]] = {}
-        self._read: dict[tuple[int, int], _Said] = {}
+        self._read: dict[tuple[int, int], _Verbs] = {}
 
     def __call__(self, place: int | None) -> Looking:
         """Return how the sentence of a token looks; without a token, as one without a verb."""
@@ -228,10 +228,10 @@ class Tense:
         clause = _around(self._clauses[start], at, end)
         return self._said(*clause).looking(by) or self._said(start, end).looking(by)
 
-    def _said(self, start: int, end: int) -> _Said:
+    def _said(self, start: int, end: int) -> _Verbs:
         said = self._read.get((start, end))
         if said is None:
-            said = self._read[start, end] = _Said(self._text[start:end])
+            said = self._read[start, end] = _Verbs(self._text[start:end])
         return said
 
 
