@@ -172,7 +172,7 @@ def named_zone(zone: str | None) -> tzinfo:
         found = _read(zone)
     except ValueError:  # an offset that is none
         found = UTC
-    if found is UTC and zone not in ("UTC", "Etc/UTC", "+00:00", "-00:00"):
+    if found is UTC and zone.upper() not in ("UTC", "ETC/UTC", "+00:00", "-00:00"):
         raise InputError(
             f'zone must be an IANA name such as "Europe/Paris" or an offset such as "+02:00", got '
             f"{zone!r}: names are those of this system, or of the package tzdata"

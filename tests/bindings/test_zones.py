@@ -1,6 +1,7 @@
 """Days begin where they are said: statements, questions and prompts in the speaker's zone."""
 
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -9,6 +10,7 @@ import recollex
 from recollex_engine.clock import zone_of
 from recollex_engine.domain.turn import read_turn
 from recollex_engine.errors import InputError
+from tests.bindings.command_line import command_line
 
 LA, TOKYO, KOLKATA = (
     ZoneInfo(name) for name in ("America/Los_Angeles", "Asia/Tokyo", "Asia/Kolkata")
@@ -130,3 +132,17 @@ def test_a_zone_is_kept_and_one_that_is_none_is_refused(alice):
     for wrong in ("Mars/Base", "+99:00", ""):
         with pytest.raises(InputError, match="zone"):
             alice.retain("Tea.", zone=wrong, embedding=VECTOR)
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "-07:00"])
+def test_the_command_line_takes_a_zone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], zone: str
+) -> None:
+    run = command_line(tmp_path, monkeypatch, capsys)
+    at = ("--at", "2026-05-04T21:00")
+    code, out, _ = run("retain", "memory", "I met Bob yesterday.", *at, f"--zone={zone}")
+    assert code == 0
+    with recollex.open(tmp_path / "memory") as store:
+        memory = store.agent("default").get(out.strip())
+    assert (memory.zone, memory.event_at) == (zone, datetime(2026, 5, 5, 4, tzinfo=UTC))
+    assert memory.event[0] == datetime(2026, 5, 3, 7, tzinfo=UTC)

@@ -3,11 +3,12 @@
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
+from recollex_engine.clock import named_zone
 from recollex_engine.errors import InputError
 
 
 def find_zone(name: str) -> tzinfo:
-    """Return the time zone of that name. Raises `InputError` if there is none.
+    """Return the time zone of that name or offset. Raises `InputError` if there is none.
 
     >>> find_zone("utc")
     datetime.timezone.utc
@@ -15,7 +16,7 @@ def find_zone(name: str) -> tzinfo:
     if name.upper() == "UTC":
         return UTC
     try:
-        return ZoneInfo(name)
+        return named_zone(name) if name[:1] in ("+", "-") else ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise InputError(f"zone must be a name such as UTC or Europe/Paris, got {name!r}") from None
 

@@ -39,7 +39,6 @@ def _retain_options(parser: Parser) -> None:
     add_store(parser)
     add("text", nargs="+", help="each is one memory; - reads one from standard input")
     add_agent(parser)
-    add_zone(parser)
     add_fields(parser)
     add_language(parser)
     add_embedder(parser)

@@ -69,7 +69,7 @@ def add_fields(parser: Parser) -> None:
 def fields_of(arguments: Arguments) -> dict[str, Any]:
     """Return the fields of a memory that were given."""
     found: dict[str, Any] = {}
-    zone = find_zone(arguments.zone)
+    zone = find_zone(arguments.zone or "UTC")
     for field in GIVEN:
         if field.option and (value := getattr(arguments, field.name)) is not None:
             is_time = field.form == "moment"
