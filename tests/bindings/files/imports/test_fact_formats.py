@@ -111,7 +111,7 @@ SUMMARY:Holiday
 DTSTART;VALUE=DATE:20240701
 DTEND;VALUE=DATE:20240715
 STATUS:CANCELLED
-RRULE:FREQ=YEARLY
+RRULE:FREQ=YEARLY;COUNT=2
 END:VEVENT
 BEGIN:VTODO
 SUMMARY:Pay rent
@@ -122,9 +122,9 @@ END:VCALENDAR
 
 def test_a_calendar_becomes_events(agent: recollex.Agent, ingest: Ingest) -> None:
     done = ingest(CALENDAR, "work.ics")
-    assert (done.format, done.read, done.stored, done.facts, done.events) == ("ics", 2, 2, 6, 2)
-    assert done.left_out == {"vtodo": 1, "repetition of an entry": 1}
-    meeting, holiday = agent.events.find()
+    assert (done.format, done.read, done.stored, done.facts, done.events) == ("ics", 3, 3, 7, 3)
+    assert done.left_out == {"vtodo": 1}
+    meeting, holiday, next_year = agent.events.find()
     span = (utc(2024, 5, 4, 8), utc(2024, 5, 4, 9, 30))
     assert (meeting.summary, meeting.span) == ("Board meeting", span)
     assert {each.name: each.role for each in meeting.participants} == {
@@ -139,6 +139,7 @@ def test_a_calendar_becomes_events(agent: recollex.Agent, ingest: Ingest) -> Non
     } <= said
     assert {fact.valid for fact in meeting.evidence} == {span}
     assert (holiday.status, holiday.span) == ("cancelled", (utc(2024, 7, 1), utc(2024, 7, 15)))
+    assert next_year.span == (utc(2025, 7, 1), utc(2025, 7, 15))
     assert "Bring the figures." in agent.get("work/e1").text
 
 
