@@ -9,7 +9,7 @@ from typing import Any
 from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import FileReading
 from recollex.files.imports.repetition import find_repetition, local, said
-from recollex_engine.clock import MICROSECOND, from_micros, to_micros
+from recollex_engine.clock import from_micros, named_zone, to_micros, zone_of
 from recollex_engine.domain.literals import Text
 from recollex_engine.domain.memory_operations import Retain
 from recollex_engine.domain.operations import Operation, UpsertEdge, UpsertEvent
@@ -27,8 +27,9 @@ def read(content: str, reading: FileReading) -> Iterator[list[Operation]]:
     """Yield the operations of each entry. Raises `InputError`, also without icalendar.
 
     A repeated entry is read at each of its times that `repetition` finds; what was moved is read
-    where it is now, and what was cancelled says so. Times without a zone are in that of
-    ``reading``. Tasks, journals and busy times are left out.
+    where it is now, and what was cancelled says so. Times keep their zone. Those without one, and
+    those of UTC, are said in the zone of ``reading``; if that is UTC, in that of the calendar.
+    Tasks, journals and busy times are left out.
     """
     if find_spec("icalendar") is None:
         raise InputError("a calendar needs icalendar: pip install 'recollex[calendar]'")
@@ -43,6 +44,7 @@ def read(content: str, reading: FileReading) -> Iterator[list[Operation]]:
 
 
 def _calendar(calendar: Any, reading: FileReading) -> Iterator[list[Operation]]:
+    zone = reading.zone if reading.zone is not UTC else _zone(calendar)
     parts = list(calendar.walk())
     entries = [part for part in parts if part.name == "VEVENT"]
     for part in parts:
@@ -52,15 +54,15 @@ def _calendar(calendar: Any, reading: FileReading) -> Iterator[list[Operation]]:
     changed: dict[str, set[int]] = {}
     for part in entries:
         if (changes := _changes(part)) is not None:
-            moment = _moment(changes, reading.zone)
+            moment = _moment(changes, zone)
             changed.setdefault(str(part.get("UID")), set()).add(moment)
     is_cancelled = str(calendar.get("METHOD", "")).upper() == "CANCEL"
     for part in entries:
         uid = str(part.get("UID"))
         if _changes(part) is None:
-            yield from _entry(part, None, changed.get(uid, set()), is_cancelled, reading)
+            yield from _entry(part, None, changed.get(uid, set()), is_cancelled, zone, reading)
         else:
-            yield from _entry(part, series.get(uid), set(), is_cancelled, reading)
+            yield from _entry(part, series.get(uid), set(), is_cancelled, zone, reading)
 
 
 def _changes(part: Any) -> date | None:
@@ -69,14 +71,18 @@ def _changes(part: Any) -> date | None:
 
 
 def _entry(
-    part: Any, series: Any, changed: set[int], is_cancelled: bool, reading: FileReading
+    part: Any,
+    series: Any,
+    changed: set[int],
+    is_cancelled: bool,
+    zone: tzinfo,
+    reading: FileReading,
 ) -> Iterator[list[Operation]]:
     """Yield the operations of each time of an entry.
 
     series: the entry of which ``part`` changes one time, whose title and place it takes over.
     changed: the times that other entries stand for.
     """
-    zone = reading.zone
     changes = _changes(part)
     title = _text(part, series, "SUMMARY")
     begins = _date(part, "DTSTART") or changes
@@ -85,17 +91,16 @@ def _entry(
         return
     first = local(begins, zone)
     start = to_micros(first, "DTSTART")
-    end = _end(part, begins, start, zone)
+    end = from_micros(_end(part, begins, start, zone)).astimezone(first.tzinfo)
     status = str(part.get("STATUS", "CONFIRMED")).lower()
     uid = str(part.get("UID") or f"{start}/{title}")
     notes = [said(part if series is None else series)]
     if changes is not None:
-        was = _moment(changes, zone)
-        uid += f"/{was}"
-        if was != start:
-            notes.append(
-                f"It was moved from {_span(was, was, zone if _is_day(changes) else None)}."
-            )
+        first_time = local(changes, zone)
+        uid += f"/{to_micros(first_time, 'RECURRENCE-ID')}"
+        if first_time != first:
+            was = _shown(first_time, zone)
+            notes.append(f"It was moved from {_span(was, was, _is_day(changes))}.")
     entry = _Entry(
         uid=uid,
         title=title,
@@ -104,11 +109,12 @@ def _entry(
         status="cancelled" if is_cancelled else status,
         notes=tuple(note for note in notes if note),
         about=_text(part, series, "DESCRIPTION"),
-        zone=zone if _is_day(begins) else None,
+        is_day=_is_day(begins),
+        zone=zone,
         document=reading.document,
     )
     if changes is not None:
-        yield _operations(entry, start, end)
+        yield _operations(entry, first, end)
         return
     again = find_repetition(part, first)
     for what, count in again.skipped.items():
@@ -122,14 +128,14 @@ def _entry(
             at = replace(at, status="cancelled")
         if moment != first:
             at = replace(at, uid=f"{uid}/{begin}", about="")
-        yield _operations(at, begin, _end_of(moment, first, end, _is_day(begins)))
+        yield _operations(at, moment, _end_of(moment, first, end, entry.is_day))
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
     """What an entry says, apart from when it takes place.
 
-    zone: whose days it is about; None if it has hours, which are said in UTC.
+    is_day: whether it is about whole days. zone: in which moments of UTC are said.
     """
 
     uid: str
@@ -139,18 +145,23 @@ class _Entry:
     status: str
     notes: tuple[str, ...]
     about: str
-    zone: tzinfo | None
+    is_day: bool
+    zone: tzinfo
     document: str
 
 
-def _operations(entry: _Entry, start: int, end: int) -> list[Operation]:
+def _operations(entry: _Entry, begins: datetime, ends: datetime) -> list[Operation]:
     """Return one time of an entry as a memory, facts and an event.
 
     It takes place, at a place and with people; where it was cancelled it does not.
     """
+    start = to_micros(begins, "DTSTART")
+    end = to_micros(ends, "DTEND")
+    begins = _shown(begins, entry.zone)
+    ends = _shown(ends, entry.zone)
     is_cancelled = entry.status == "cancelled"
     title = entry.title
-    head = f"{title}: {_span(start, end, entry.zone)}."
+    head = f"{title}: {_span(begins, ends, entry.is_day)}."
     if entry.status != "confirmed":
         head += f" {entry.status.capitalize()}."
     words = [" ".join((head, *entry.notes))]
@@ -162,6 +173,7 @@ def _operations(entry: _Entry, start: int, end: int) -> list[Operation]:
         Statement(
             "\n".join(words),
             said_at=start,
+            zone=zone_of(begins) or "UTC",  # a default of the agent is not meant
             id=id,
             document=entry.document,
             entities=tuple(entry.people)[:32],
@@ -169,7 +181,9 @@ def _operations(entry: _Entry, start: int, end: int) -> list[Operation]:
         )
     )
     happens = "is cancelled" if is_cancelled else "takes place"
-    facts = [_fact(id, 0, title, happens, Text(_when(start, end)), start, end)]
+    facts = [
+        _fact(id, 0, title, happens, Text(f"{begins.isoformat()}/{ends.isoformat()}"), start, end)
+    ]
     if not is_cancelled:
         if entry.place:
             place = entry.place[:1000]
@@ -203,25 +217,21 @@ def _fact(
     )
 
 
-def _when(start: int, end: int) -> str:
-    return f"{from_micros(start).isoformat()}/{from_micros(end).isoformat()}"
-
-
-def _span(start: int, end: int, zone: tzinfo | None) -> str:
+def _span(begins: datetime, ends: datetime, is_day: bool) -> str:
     """Return when an entry takes place, so that `time_range` reads it as its event.
 
-    zone: of an entry of whole days.
+    Hours are followed by their offset, unless they are of UTC.
     """
-    first = from_micros(start).astimezone(zone or UTC)
-    last = from_micros(max(start, end - 1)).astimezone(zone or UTC)
-    if zone is not None:
-        return f"{first:%Y-%m-%d}" + (f" to {last:%Y-%m-%d}" if first.date() < last.date() else "")
-    if end <= start + 1:
-        return f"{first:%Y-%m-%d, %H:%M}"
-    until = from_micros(end)
-    if first.date() == until.date():
-        return f"{first:%Y-%m-%d, %H:%M} to {until:%H:%M}"
-    return f"{first:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M}"
+    if is_day:
+        last = (ends - timedelta(1)).date()
+        return f"{begins:%Y-%m-%d}" + (f" to {last}" if begins.date() < last else "")
+    offset = begins.isoformat(timespec="minutes")[16:]  # a name would be taken for an entity
+    suffix = f" ({offset})" if zone_of(begins) else ""
+    if to_micros(ends, "DTEND") <= to_micros(begins, "DTSTART") + 1:
+        return f"{begins:%Y-%m-%d, %H:%M}{suffix}"
+    if begins.date() == ends.date():
+        return f"{begins:%Y-%m-%d, %H:%M} to {ends:%H:%M}{suffix}"
+    return f"{begins:%Y-%m-%d %H:%M} to {ends:%Y-%m-%d %H:%M}{suffix}"
 
 
 def _people(part: Any) -> dict[str, str]:
@@ -247,12 +257,11 @@ def _end(part: Any, begins: date, start: int, zone: tzinfo) -> int:
     return max(end, start + 1)
 
 
-def _end_of(moment: datetime, first: datetime, end: int, is_day: bool) -> int:
+def _end_of(moment: datetime, first: datetime, end: datetime, is_day: bool) -> datetime:
     """Return when a later time of an entry ends: after as many days, or as long, as the first."""
-    length = from_micros(end) - first
     if is_day:
-        return to_micros(moment + timedelta(days=round(length / timedelta(days=1))), "RRULE")
-    return to_micros(moment, "RRULE") + length // MICROSECOND
+        return moment + (end.date() - first.date())
+    return (moment.astimezone(UTC) + (end.astimezone(UTC) - first)).astimezone(moment.tzinfo)
 
 
 def _date(part: Any, name: str) -> date | None:
@@ -263,6 +272,19 @@ def _date(part: Any, name: str) -> date | None:
     except ValueError:  # icalendar keeps what it could not read
         return None
     return found if isinstance(found, date) else None
+
+
+def _zone(calendar: Any) -> tzinfo:
+    """Return the zone that a calendar names for itself, as Google's do; else UTC."""
+    try:
+        return named_zone(str(calendar.get("X-WR-TIMEZONE", "UTC")).strip())
+    except InputError:
+        return UTC
+
+
+def _shown(moment: datetime, zone: tzinfo) -> datetime:
+    """Return a moment in its own zone; one of UTC in ``zone``."""
+    return moment if zone_of(moment) else moment.astimezone(zone)
 
 
 def _moment(given: date, zone: tzinfo) -> int:

@@ -1,6 +1,7 @@
 """Entries of a calendar that repeat, were moved or were cancelled."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -9,6 +10,7 @@ import recollex
 from recollex.files.imports import repetition
 from recollex_engine.clock import to_micros
 from tests.bindings.files.imports.conftest import Ingest
+from tests.bindings.word_vectors import WordVectors
 
 HEAD = "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//recollex//test//EN\n"
 
@@ -52,9 +54,11 @@ def test_a_weekly_entry_is_there_on_each_of_its_days(agent: recollex.Agent, inge
     assert done.left_out == {}
     rule = "It repeats every week on Tuesday until 2026-06-30."
     winter = texts_of(agent, utc(2026, 3, 24))
-    assert winter == [f"Choir practice: 2026-03-24, 18:00 to 20:00. {rule}\nPlace: Town hall."]
+    assert winter == [
+        f"Choir practice: 2026-03-24, 19:00 to 21:00 (+01:00). {rule}\nPlace: Town hall."
+    ]
     (summer,) = texts_of(agent, utc(2026, 3, 31))  # the same hour in Oslo
-    assert summer.startswith("Choir practice: 2026-03-31, 17:00 to 19:00.")
+    assert summer.startswith("Choir practice: 2026-03-31, 19:00 to 21:00 (+02:00).")
     assert {each.entities for each in agent.list(limit=100)} == {("Choir",)}  # not "It repeats"
     (first,) = texts_of(agent, utc(2026, 3, 17))
     assert first.endswith("Bring the scores.")
@@ -72,8 +76,8 @@ def test_what_was_moved_is_there_once(agent: recollex.Agent, ingest: Ingest) -> 
     ingest(calendar(MOVED, WEEKLY), "choir.ics")  # in any order
     assert texts_of(agent, utc(2026, 4, 14)) == []
     (moved,) = texts_of(agent, utc(2026, 4, 16))
-    assert "2026-04-16, 16:00 to 18:00" in moved
-    assert "It was moved from 2026-04-14, 17:00." in moved
+    assert "2026-04-16, 18:00 to 20:00 (+02:00)" in moved
+    assert "It was moved from 2026-04-14, 19:00 (+02:00)." in moved
     assert "It repeats every week on Tuesday" in moved
 
 
@@ -81,7 +85,7 @@ def test_what_was_moved_is_there_once(agent: recollex.Agent, ingest: Ingest) -> 
 def test_what_was_cancelled_says_so(agent: recollex.Agent, ingest: Ingest, day: datetime) -> None:
     ingest(calendar(WEEKLY, CANCELLED), "choir.ics")
     (text,) = texts_of(agent, day)
-    assert text.startswith(f"Choir practice: {day:%Y-%m-%d}, 17:00")
+    assert text.startswith(f"Choir practice: {day:%Y-%m-%d}, 19:00")
     assert " Cancelled. " in text
     found = [event for event in agent.events.find() if event.status == "cancelled"]
     assert day in {event.span[0].replace(hour=0) for event in found}
@@ -187,3 +191,47 @@ def test_a_rule_that_is_not_followed_is_counted(
 def test_an_entry_whose_time_is_broken_is_counted(agent: recollex.Agent, ingest: Ingest) -> None:
     done = ingest(calendar("UID:a\nSUMMARY:Bins\nDTSTART:soon"), "a.ics")
     assert done.left_out == {"entry without a title or a time": 1}
+
+
+TIMES = [
+    # DTSTART, of the calendar, said, zone, day in the prompt
+    (
+        ";TZID=America/Los_Angeles:20260504T210000",
+        "",
+        "05-04, 21:00 (-07:00)",
+        "America/Los_Angeles",
+        4,
+    ),
+    (":20260505T040000Z", "America/Los_Angeles", "05-04, 21:00 (-07:00)", "America/Los_Angeles", 4),
+    (":20260505T040000Z", "", "05-05, 04:00", "UTC", 5),
+    (":20260505T040000Z", "Nowhere/Else", "05-05, 04:00", "UTC", 5),
+    (":20260505T070000", "Asia/Tokyo", "05-05, 07:00 (+09:00)", "Asia/Tokyo", 5),
+    (";VALUE=DATE:20260505", "Asia/Tokyo", "05-05", "Asia/Tokyo", 5),
+    (
+        ";TZID=Asia/Tokyo:20260505T070000",
+        "America/Los_Angeles",
+        "05-05, 07:00 (+09:00)",
+        "Asia/Tokyo",
+        5,
+    ),
+]
+
+
+@pytest.mark.parametrize(("start", "own", "said", "zone", "day"), TIMES)
+def test_an_entry_keeps_its_zone(
+    tmp_path: Path, start: str, own: str, said: str, zone: str, day: int
+) -> None:
+    head = HEAD + (f"X-WR-TIMEZONE:{own}\n" if own else "")
+    (tmp_path / "a.ics").write_text(calendar(f"UID:a\nSUMMARY:Yoga\nDTSTART{start}", head=head))
+    with recollex.open(tmp_path / "s", embedder=WordVectors(), zone="Europe/Rome") as store:
+        agent = store.agent("a")
+        recollex.ingest(agent, tmp_path / "a.ics")
+        (memory,) = agent.list()
+        assert (memory.text, memory.zone) == (f"Yoga: 2026-{said}.", zone)
+        (event,) = agent.events.find()
+        held = memory.event
+        assert held is not None
+        assert held[0] <= event.span[0] < event.span[1] <= held[1]
+        assert event.span[0] - held[0] < timedelta(hours=1)
+        prompt = agent.recall("Yoga", now=utc(2026, 6, 1)).to_prompt()
+        assert prompt.startswith(f"[May {day:02}, 2026]")
