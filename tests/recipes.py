@@ -399,7 +399,7 @@ FIELD = Recipe(
         Edit(
             "bindings/recollex/api/retaining.py",
             "            mood=mood,\n",
-            before="            network=network,\n            context=context,\n            doc",
+            before="            network=network,\n            zone=zone,\n            context",
             times=2,
         ),
     ),

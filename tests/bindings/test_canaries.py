@@ -45,7 +45,7 @@ WITHOUT_WORDS = {
     *(("think", name) for name in ("thought", "prompt", "model")),  # names of the engine's
     *(("form", name) for name in ("thought", "prompt", "model", "failed")),
     *(("surface", name) for name in FIELDS["surface"]),  # see `test_surface_storage`
-    *((kind, "zone") for kind in ("upsert_edge", "retro_correct")),  # of a list of zones
+    *((kind, "zone") for kind in (*RETAINING, "upsert_edge", "retro_correct")),  # a list
     *((kind, "status") for kind in ("upsert_event", "upsert_episode")),  # of a list
     ("upsert_episode", "names"),  # an episode names nobody
     ("link", "relation"),  # of a list

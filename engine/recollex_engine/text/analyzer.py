@@ -2,7 +2,9 @@
 
 A text becomes a sequence of tokens in text order, one per position:
 
-1. NFKC and case folding; curly apostrophes become straight ones.
+1. NFKC and case folding; curly apostrophes become straight ones. Characters that nobody sees (soft
+   hyphens, zero-width characters, marks of direction) and a hyphen at a line's end within a word
+   are left out.
 2. Words are runs of letters, digits and combining marks of any script. An apostrophe between
    letters and a dot between digits do not end a word (`o'brien`, `3.5`, `192.168.0.1`), nor does a
    comma before three digits (`10,000` -> `10000`). Everything else separates, so a URL, an address,
@@ -73,7 +75,10 @@ _UNDECOMPOSED = str.maketrans(
         "ħ": "h",
     }
 )
-_CURLY = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"})
+_UNSEEN = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
+_PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"} | dict.fromkeys(_UNSEEN))
+_BROKEN = re.compile(r"(?<=[^\W\d_])-\r?\n[ \t]{0,40}(?=[^\W\d_])")
+"""A hyphen at the end of a line, within a word."""
 _ENDING = re.compile(r"'(?:s|m|re|ll|ve|d)$")
 _ELISION = re.compile(
     r"^(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu|un|all|dall|dell|nell|sull|coll|quell|gl)'"
@@ -143,6 +148,8 @@ text='who said the Grand Canyon?')
         A space separates tokens: those of texts joined by spaces are those of each text. Never
         raises on any string. Cost: linear; about 6 us for 25 English words already seen.
         """
+        if "-\n" in text or "-\r\n" in text:
+            text = _BROKEN.sub("", text)
         if text.isascii():
             return list(map(self._lookup, _ASCII_WORD.findall(text.lower())))
         folded = _folded(text)
@@ -275,7 +282,7 @@ def _folded(text: str) -> str:
     else:
         stretches = _STRETCH.findall(text)
         text = "".join(unicodedata.normalize("NFKC", stretch) for stretch in stretches)
-    return text.casefold().translate(_CURLY)
+    return text.casefold().translate(_PLAIN)
 
 
 def _without_accents(word: str) -> str:

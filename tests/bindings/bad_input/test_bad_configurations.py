@@ -71,7 +71,7 @@ WRONG: list[tuple[Made, dict[str, Any], str]] = [
     (presets.EnglishDates, {"tz": "UTC"}, "tz must be a zone, such as .* got 'UTC'"),
     (presets.EnglishDates, {"month_first": 1}, "month_first must be True, False or None, got 1"),
     (presets.ManyLanguages, {"languages": "de"}, r"languages must be a list such as \('de'"),
-    (presets.ManyLanguages, {"tz": None}, "tz must be a zone"),
+    (presets.ManyLanguages, {"tz": "UTC"}, "tz must be a zone"),
     (presets.LanguageModelDates, {"model": "", "api_key": "k"}, "model must be its name"),
     (presets.LanguageModelDates, {"model": "m", "timeout": "5"}, "timeout must be more than 0"),
     (presets.LanguageModelDates, {"model": "m", "tz": 1}, "tz must be a zone"),

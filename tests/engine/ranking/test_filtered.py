@@ -51,7 +51,7 @@ def agents(tmp_path_factory):
     ("question", "part"),
     [
         ("Which boat has a lamp?", "association"),
-        ("Hi, what did we say of the kite?", "recency"),
+        ("Hi, what did we say of the kite?", "addressed_keyword"),
     ],
 )
 @pytest.mark.parametrize("home", HOMES)

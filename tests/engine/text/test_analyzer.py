@@ -187,3 +187,20 @@ def test_threads_agree():
     for thread in threads:
         thread.join()
     assert results == [Analyzer().sequence(text)] * 4
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    ["\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u200e", "-\n", "-\r\n  "],
+)
+def test_what_nobody_sees_parts_no_word(unseen):
+    analyzer = Analyzer()
+    for word in ("maintenance", "Überprüfung", "обслуживание"):
+        assert analyzer.sequence(f"the {word[:4]}{unseen}{word[4:]} plan") == analyzer.sequence(
+            f"the {word} plan"
+        )
+
+
+@pytest.mark.parametrize("apart", ["well - known", "well -\nknown", "a-\n1", "7-\nday", "x--\ny"])
+def test_other_hyphens_part_words_as_before(apart):
+    assert Analyzer().sequence(apart) == Analyzer().sequence(apart.replace("-", " "))
