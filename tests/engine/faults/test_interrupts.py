@@ -24,7 +24,8 @@ class Raiser:
 
     Not at a ``with``: its line is traced again when the body has ended, and an error there would
     leave a lock taken, which no signal can do. Nor at a ``try:``, where nothing runs: right in a
-    ``with`` CPython 3.11 has no handler for that line.
+    ``with`` CPython 3.11 has no handler for that line. Nor in a ``__del__``, whose errors Python
+    prints and drops.
     """
 
     def __init__(self, n, error):
@@ -32,7 +33,9 @@ class Raiser:
         self.error = error
 
     def __call__(self, frame, event, _):
-        return self.line if frame.f_code.co_filename.startswith(PACKAGE) else None
+        code = frame.f_code
+        ours = code.co_filename.startswith(PACKAGE) and code.co_name != "__del__"
+        return self.line if ours else None
 
     def line(self, frame, event, _):
         if event == "line":

@@ -101,7 +101,7 @@ def _entry(
         if first_time != first:
             was = _shown(first_time, zone)
             notes.append(f"It was moved from {_span(was, was, _is_day(changes))}.")
-    entry = _Entry(
+    entry = _CalendarEntry(
         uid=uid,
         title=title,
         place=_text(part, series, "LOCATION"),
@@ -132,7 +132,7 @@ def _entry(
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _CalendarEntry:
     """What an entry says, apart from when it takes place.
 
     is_day: whether it is about whole days. zone: in which moments of UTC are said.
@@ -150,7 +150,7 @@ class _Entry:
     document: str
 
 
-def _operations(entry: _Entry, begins: datetime, ends: datetime) -> list[Operation]:
+def _operations(entry: _CalendarEntry, begins: datetime, ends: datetime) -> list[Operation]:
     """Return one time of an entry as a memory, facts and an event.
 
     It takes place, at a place and with people; where it was cancelled it does not.
