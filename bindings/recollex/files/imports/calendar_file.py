@@ -4,17 +4,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 from recollex.files.imports.formats import Format
 from recollex.files.imports.reading import FileReading
-from recollex.files.imports.repetition import find_repetition, local, said
-from recollex_engine.clock import from_micros, named_zone, to_micros, zone_of
+from recollex.files.imports.repetition import BROKEN, find_repetition, local, said
+from recollex_engine.clock import MICROSECOND, from_micros, named_zone, to_micros, zone_of
 from recollex_engine.domain.literals import Text
 from recollex_engine.domain.memory_operations import Retain
 from recollex_engine.domain.operations import Operation, UpsertEdge, UpsertEvent
 from recollex_engine.domain.statement import Statement
 from recollex_engine.errors import InputError
+
+T = TypeVar("T")
 
 _OPENING = "BEGIN:VCALENDAR"
 
@@ -59,15 +61,20 @@ def _calendar(calendar: Any, reading: FileReading) -> Iterator[list[Operation]]:
     is_cancelled = str(calendar.get("METHOD", "")).upper() == "CANCEL"
     for part in entries:
         uid = str(part.get("UID"))
-        if _changes(part) is None:
-            yield from _entry(part, None, changed.get(uid, set()), is_cancelled, zone, reading)
+        is_whole = _changes(part) is None
+        of = None if is_whole else series.get(uid)
+        moved = changed.get(uid, set()) if is_whole else set()
+        try:
+            times = list(_entry(part, of, moved, is_cancelled, zone, reading))
+        except OverflowError:
+            reading.skip("entry beyond the year 9999")
         else:
-            yield from _entry(part, series.get(uid), set(), is_cancelled, zone, reading)
+            yield from times
 
 
 def _changes(part: Any) -> date | None:
     """Return which time of a series an entry stands for; None if for none."""
-    return _date(part, "RECURRENCE-ID")
+    return _read(part, "RECURRENCE-ID", date)
 
 
 def _entry(
@@ -85,7 +92,7 @@ def _entry(
     """
     changes = _changes(part)
     title = _text(part, series, "SUMMARY")
-    begins = _date(part, "DTSTART") or changes
+    begins = _read(part, "DTSTART", date) or changes
     if not title or begins is None:
         reading.skip("entry without a title or a time")
         return
@@ -248,10 +255,10 @@ def _people(part: Any) -> dict[str, str]:
 
 def _end(part: Any, begins: date, start: int, zone: tzinfo) -> int:
     """Return when an entry ends: by DTEND, by DURATION, else after a day or at once."""
-    if (ends := _date(part, "DTEND")) is not None:
+    if (ends := _read(part, "DTEND", date)) is not None:
         end = _moment(ends, zone)
-    elif part.get("DURATION") is not None:
-        end = start + part["DURATION"].dt // timedelta(microseconds=1)
+    elif (lasts := _read(part, "DURATION", timedelta)) is not None:
+        end = start + lasts // MICROSECOND
     else:
         end = start + 1 if isinstance(begins, datetime) else _moment(begins + timedelta(1), zone)
     return max(end, start + 1)
@@ -264,14 +271,13 @@ def _end_of(moment: datetime, first: datetime, end: datetime, is_day: bool) -> d
     return (moment.astimezone(UTC) + (end.astimezone(UTC) - first)).astimezone(moment.tzinfo)
 
 
-def _date(part: Any, name: str) -> date | None:
-    """Return the day or moment of a property; None if it has none, or one that is broken."""
-    given = part.get(name)
+def _read(part: Any, name: str, kind: type[T]) -> T | None:
+    """Return the value of a property; None if there is none, or if it is broken or another."""
     try:
-        found = None if given is None else given.dt
-    except ValueError:  # icalendar keeps what it could not read
+        found = part[name].dt
+    except BROKEN:
         return None
-    return found if isinstance(found, date) else None
+    return found if isinstance(found, kind) else None
 
 
 def _zone(calendar: Any) -> tzinfo:

@@ -15,6 +15,9 @@ MOST = 1_000
 AHEAD = timedelta(days=366)
 """How far beyond today, or its first time, an entry without an end is read."""
 
+BROKEN = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What icalendar, which keeps what is broken, and dateutil raise where a value is read."""
+
 _UNITS = {"DAILY": "day", "WEEKLY": "week", "MONTHLY": "month", "YEARLY": "year"}
 _PARTS_OF_DAYS = {"HOURLY": "hour", "MINUTELY": "minute", "SECONDLY": "second"}
 _DAYS = {
@@ -59,7 +62,7 @@ def find_repetition(part: Any, first: datetime) -> Repetition:
     for rule in _all(part.get("RRULE")):
         try:
             ruled, left = _ruled(rule, first)
-        except (ValueError, TypeError, AttributeError, KeyError):  # icalendar keeps what is broken
+        except BROKEN:
             left = {"repetition of an entry": 1}
         else:
             starts.update(ruled)
@@ -81,6 +84,7 @@ def _ruled(rule: Any, first: datetime) -> tuple[deque[datetime], dict[str, int]]
 
     if rule["FREQ"][0].upper() not in _UNITS or rule.get("INTERVAL", [1])[0] < 1:
         return deque(), {"repetition of an entry": 1}
+    _rule_said(rule)  # fails for a 13th month, which dateutil would search to the year 9999
     whole = type(rule)(rule)
     last = _last(whole.pop("UNTIL", None), first)
     endless = last is None and "COUNT" not in rule
@@ -116,8 +120,11 @@ def _all(given: Any) -> list[Any]:
 def _listed(part: Any, name: str) -> Iterator[date]:
     """Yield the dates and moments of RDATE or EXDATE; of a period its start."""
     for each in _all(part.get(name)):
-        for listed in getattr(each, "dts", ()):
-            yield listed.dt[0] if isinstance(listed.dt, tuple) else listed.dt
+        try:
+            listed = [one.dt for one in each.dts]
+        except BROKEN:
+            continue
+        yield from (one[0] if isinstance(one, tuple) else one for one in listed)
 
 
 def said(part: Any) -> str:
@@ -129,7 +136,7 @@ def said(part: Any) -> str:
     for rule in _all(part.get("RRULE")):
         try:
             sentences.append(f"It repeats {_rule_said(rule)}.")
-        except (ValueError, TypeError, AttributeError, KeyError):
+        except BROKEN:
             sentences.append("It repeats.")
     if not sentences and part.get("RDATE") is not None:
         sentences.append("It repeats on other days.")

@@ -176,7 +176,14 @@ def test_the_last_times_of_a_long_series_are_read(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    "rule", ["FREQ=SECONDLY", "FREQ=NONSENSE", "FREQ=DAILY;INTERVAL=0", "FREQ=WEEKLY;BYDAY=XX"]
+    "rule",
+    [
+        "FREQ=SECONDLY",
+        "FREQ=NONSENSE",
+        "FREQ=DAILY;INTERVAL=0",
+        "FREQ=WEEKLY;BYDAY=XX",
+        "FREQ=DAILY;BYMONTH=13;COUNT=2",
+    ],
 )
 def test_a_rule_that_is_not_followed_is_counted(
     agent: recollex.Agent, ingest: Ingest, rule: str
@@ -188,9 +195,23 @@ def test_a_rule_that_is_not_followed_is_counted(
     assert "It repeats" in memory.text
 
 
-def test_an_entry_whose_time_is_broken_is_counted(agent: recollex.Agent, ingest: Ingest) -> None:
-    done = ingest(calendar("UID:a\nSUMMARY:Bins\nDTSTART:soon"), "a.ics")
-    assert done.left_out == {"entry without a title or a time": 1}
+@pytest.mark.parametrize(
+    ("lines", "left_out"),
+    [
+        ("DTSTART:soon", "entry without a title or a time"),
+        ("DTSTART;VALUE=DATE:99991231", "entry beyond the year 9999"),
+        ("DTSTART:99990101T000000Z\nRRULE:FREQ=DAILY", "repetition of an entry"),
+        ("DTSTART:20260317T080000Z\nDURATION:soon", None),
+        ("DTSTART:20260317T080000Z\nEXDATE:soon", None),
+    ],
+)
+def test_what_is_broken_is_counted_and_stops_nothing(
+    agent: recollex.Agent, ingest: Ingest, lines: str, left_out: str | None
+) -> None:
+    good = "UID:b\nSUMMARY:Yoga\nDTSTART:20260317T080000Z"
+    done = ingest(calendar(f"UID:a\nSUMMARY:Bins\n{lines}", good), "a.ics")
+    assert done.left_out == ({left_out: 1} if left_out else {})
+    assert agent.get("a/b").text == "Yoga: 2026-03-17, 08:00."
 
 
 TIMES = [
