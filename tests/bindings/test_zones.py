@@ -146,3 +146,43 @@ def test_the_command_line_takes_a_zone(
         memory = store.agent("default").get(out.strip())
     assert (memory.zone, memory.event_at) == (zone, datetime(2026, 5, 5, 4, tzinfo=UTC))
     assert memory.event[0] == datetime(2026, 5, 3, 7, tzinfo=UTC)
+
+
+def test_dates_of_old_memories_are_read_again_where_they_were_said(alice, tmp_path):
+    monday = at(UTC, 5, 5, 4)  # 21:00 of the fourth in Los Angeles
+    for id in ("bob", "eve"):
+        alice.retain(f"I met {id} yesterday.", id=id, event_at=monday, embedding=VECTOR)
+    before = alice.get("bob")
+    assert before.event == (at(UTC, 5, 4), at(UTC, 5, 5))
+    alice.amend("bob", zone="America/Los_Angeles", by="ann")
+    with alice.transaction() as change:
+        change.amend("eve", zone="-07:00")
+    for id in ("bob", "eve"):
+        assert alice.get(id).event == (at(LA, 5, 3), at(LA, 5, 4))
+    assert alice.get("bob").event_at == monday
+    assert [each.zone for each in alice.history("bob")] == [None, "America/Los_Angeles"]
+    assert alice.at(before.recorded_at).get("bob").event == before.event
+    assert [entry.by for entry in alice.log(op="amend")] == ["ann", None]
+    alice.amend("bob", zone="UTC")
+    assert alice.get("bob").event == before.event
+    with pytest.raises(InputError, match="zone"):
+        alice.amend("bob", zone="Mars/Base")
+    with pytest.raises(InputError, match="nothing to amend"):
+        alice.amend("bob", zone="UTC")
+    recollex.replay(tmp_path / "agents" / "alice", tmp_path / "again", agent_id="alice")
+    with recollex.open(tmp_path / "again", embedder=recollex.GivenVectors(8)) as store:
+        replayed = store.agent("alice")
+        for id in ("bob", "eve"):
+            versions = [each.event for each in alice.history(id)]
+            assert [each.event for each in replayed.history(id)] == versions
+
+
+def test_the_command_line_reads_dates_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = command_line(tmp_path, monkeypatch, capsys)
+    run("retain", "memory", "I met Bob yesterday.", "--at", "2026-05-05T04:00", "--id", "bob")
+    code, _, _ = run("amend", "memory", "bob", "--zone", "America/Los_Angeles")
+    assert code == 0
+    with recollex.open(tmp_path / "memory") as store:
+        assert store.agent("default").get("bob").event == (at(LA, 5, 3), at(LA, 5, 4))

@@ -965,8 +965,8 @@ export interface AgentMethods {
   accesses(id: string): Promise<Accesses>;
   /** Correct a memory: it keeps its id, and its text is `text` from now on. */
   correct(id: string, text: string, options?: { event_at?: Time | null; network?: string | null; context?: string | null; tags?: readonly string[] | null; metadata?: Record<string, any> | null; valid_until?: Time | null; by?: string | null; why?: string | null; recorded_at?: Time | null; embedding?: Vector | null; source?: string | null; trust?: string | null }): Promise<null>;
-  /** Change the tags, metadata or end of validity of a memory; its text stays. */
-  amend(id: string, options?: { tags?: readonly string[] | null; metadata?: Record<string, any> | null; valid_until?: Time | null; by?: string | null; why?: string | null; recorded_at?: Time | null }): Promise<null>;
+  /** Change the tags, metadata, end of validity or zone of a memory; its text stays. */
+  amend(id: string, options?: { tags?: readonly string[] | null; metadata?: Record<string, any> | null; valid_until?: Time | null; zone?: string | null; by?: string | null; why?: string | null; recorded_at?: Time | null }): Promise<null>;
   /** Record operations given as JSON objects, as one transaction; see `recollex.api.dsl`. */
   apply(operations: readonly Record<string, any>[], options?: { by?: string | null; why?: string | null; recorded_at?: Time | null; source?: string | null; trust?: string | null }): Promise<number>;
   /** Return what the agent thinks about `question`, in its own character (Memora 4.3). */

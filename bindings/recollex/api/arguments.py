@@ -237,7 +237,7 @@ def read_changes(
     return {name: value for name, value in changes.items() if value is not None}
 
 
-def read_amendment(tags: Any, metadata: Any, valid_until: Any) -> dict[str, Any]:
+def read_amendment(tags: Any, metadata: Any, valid_until: Any, zone: Any) -> dict[str, Any]:
     """Return the fields of a `Statement` that an amendment changes; ``...`` and None change none.
 
     A ``valid_until`` of None takes the end away. Raises `InputError`.
@@ -245,6 +245,9 @@ def read_amendment(tags: Any, metadata: Any, valid_until: Any) -> dict[str, Any]
     changes = read_changes(None, None, None, tags, metadata, None)
     if valid_until is not ...:
         changes["valid_until"] = optional_micros(valid_until, "valid_until")
+    if zone is not None:
+        check_text(zone, "zone", MAX_NAME)
+        changes["zone"] = zone
     if not changes:
-        raise InputError("say what to amend: tags, metadata or valid_until")
+        raise InputError("say what to amend: tags, metadata, valid_until or zone")
     return changes

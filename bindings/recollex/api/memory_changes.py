@@ -234,16 +234,18 @@ class MemoryChanges:
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         valid_until: Moment | EllipsisType | None = ...,
+        zone: str | None = None,
         by: str | None = None,
         why: str | None = None,
         recorded_at: Moment | None = None,
     ) -> None:
-        """Change the tags, metadata or end of validity of a memory; its text stays.
+        """Change the tags, metadata, end of validity or zone of a memory; its text stays.
 
         What is given takes the place of what the memory had, as a whole; ``valid_until=None`` takes
-        its end away. Nothing is embedded. It is a correction that leaves the text: `history`
-        returns the earlier versions, which are "amended", `log` shows an "amend", and `at` an
-        earlier time nothing has changed. by, why: as for `forget`.
+        its end away. zone: where it was said, as for `retain`; its dates are read again there
+        ("UTC" takes that back). Nothing is embedded. It is a correction that leaves the text:
+        `history` returns the earlier versions, which are "amended", `log` shows an "amend", and
+        `at` an earlier time nothing has changed. by, why: as for `forget`.
 
         Raises `errors.UnknownIdError`, and `errors.InputError` if nothing would change.
 
@@ -254,7 +256,7 @@ class MemoryChanges:
         >>> [(memory.tags, memory.metadata) for memory in alice.history("todo")]
         [(('open',), {}), (('done',), {'minutes': 12})]
         """
-        changes = read_amendment(tags, metadata, valid_until)
+        changes = read_amendment(tags, metadata, valid_until, zone)
         at = optional_micros(recorded_at, "recorded_at")
         act = _act("correct", by, why)
         memory = checked_id(id)

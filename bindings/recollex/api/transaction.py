@@ -126,9 +126,10 @@ class Transaction:
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         valid_until: Moment | EllipsisType | None = ...,
+        zone: str | None = None,
     ) -> None:
         """Amend a memory that existed before the transaction, as `Agent.amend` does."""
-        self._submit(Correct(id, None, read_amendment(tags, metadata, valid_until)))
+        self._submit(Correct(id, None, read_amendment(tags, metadata, valid_until, zone)))
 
     def _submit(
         self,

@@ -35,7 +35,7 @@ def _amend_options(parser: Parser) -> None:
     add("--tag", action="append", metavar="TAG", help="its tags from now on; may be given again")
     add("--no-tags", action="store_true", help="no tags from now on")
     add("--metadata", metavar="JSON", help='its metadata from now on: {"kind": "mail"}')
-    add_zone(parser)
+    add("--zone", metavar="ZONE", help="where it was said: its dates are read again there")
     add("--valid-until", metavar="TIME", help="when it ceases to be so; never: no end")
     add("--by", metavar="NAME", help="who amends it, for the log")
     add("--why", metavar="TEXT", help="the reason, for the log")
@@ -51,6 +51,8 @@ def amend(arguments: Arguments) -> int:
     if arguments.valid_until is not None:
         never = arguments.valid_until == "never"
         changes["valid_until"] = None if never else time_option(arguments, "valid_until")
+    if arguments.zone is not None:
+        changes["zone"] = arguments.zone
     with existing_agent(arguments, write=True) as agent:
         if agent is None:
             return 1

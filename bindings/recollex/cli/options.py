@@ -160,7 +160,7 @@ def time_option(arguments: Arguments, option: str) -> datetime | None:
     """Return the time of an option such as ``since``, in the zone of ``--zone``."""
     written = getattr(arguments, option)
     name = f"--{option.replace('_', '-')}"
-    return parse_time(written, find_zone(arguments.zone), name) if written else None
+    return parse_time(written, find_zone(arguments.zone or "UTC"), name) if written else None
 
 
 def count(text: str) -> int:

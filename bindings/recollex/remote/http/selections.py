@@ -67,6 +67,7 @@ AMEND = members(
         "tags": listed(text(), "Those that it has from now on."),
         "metadata": METADATA,
         "valid_until": typed(moment() | None, "When it ceases to be so; null for no end."),
+        "zone": text(about="Where it was said: its dates are read again there."),
         "by": text(about="Who amends it."),
         "why": text(about="The reason."),
     },
