@@ -7,7 +7,6 @@ arm each bring their best.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,31 +19,15 @@ from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_vectors import SurfaceVectors
 from recollex_engine.fork import cached_property
 from recollex_engine.models.description import Thresholds
-from recollex_engine.ranking.arms import ANY_COSINE, NO_SHARES, ArmList, Mask, WordScratch
+from recollex_engine.ranking.arms import ANY_COSINE, ArmList, KeywordResult, Mask, bm25
 from recollex_engine.ranking.contextual_fusion import Contextual
-from recollex_engine.state.postings import K1, B, TailPostings
-from recollex_engine.state.surfaces import Surfaces, SurfaceWords
+from recollex_engine.state.postings import K1, B, TextIndex
+from recollex_engine.state.surfaces import Surfaces
 from recollex_engine.text.analyzer import Analyzer
-from recollex_kernels.words.bm25 import Forward, Weights, scores_of
-from recollex_kernels.words.keyword import search_words
-from recollex_kernels.words.segments import places
+from recollex_kernels.words.bm25 import scores_of
 
 WEIGHTS = Contextual()
 """The weights of the score's parts where the preset's fusion has none."""
-
-
-class _Index(NamedTuple):
-    """The words of so many surfaces, as `search_words` takes them.
-
-    places: addresses of ``chains`` and ``forward``. words: keeps alive what ``lists`` points to.
-    """
-
-    lists: npt.NDArray[np.int64]
-    places: npt.NDArray[np.int64]
-    forward: Forward
-    end: int
-    chains: TailPostings
-    words: SurfaceWords
 
 
 @dataclass(slots=True)
@@ -58,7 +41,7 @@ class _Admitted:
     allowed: Mask
     population: int
     mean: float
-    index: _Index | None = None
+    index: TextIndex | None = None
     vectors: SurfaceVectors | None = None
 
 
@@ -93,23 +76,6 @@ class SurfaceQuestion:
     def terms(self) -> tuple[str, ...]:
         """The words of the question, each once."""
         return self.analyzer.query(self.text).terms if self.words is None else self.words
-
-
-@dataclass(frozen=True, slots=True)
-class SurfaceBm25:
-    """What the keyword arm found. ranked: its list. most: the sum of the idf of the question."""
-
-    ranked: ArmList
-    forward: Forward
-    weights: Weights | None = None
-    most: float = 0.0
-
-    def of(self, rows: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
-        """Return the scores of surfaces, each from its own words."""
-        scores = np.zeros(len(rows), np.float32)
-        if self.weights is not None:
-            scores_of(rows, self.forward, self.weights, scores)
-        return scores
 
 
 class SurfaceArms:
@@ -151,23 +117,21 @@ class SurfaceArms:
         words = int(np.dot(lengths.astype(np.int64), allowed))
         return _Admitted(allowed, population, words / max(population, 1) or 1.0)
 
-    def _index(self) -> _Index:
+    def _index(self) -> TextIndex:
         """Return the words of the surfaces, made once for what a view admits."""
         admitted = self._admitted
-        surfaces = self.surfaces
-        rows = self.rows
         if admitted.index is None:
-            words = surfaces.words(rows)
-            chains = words.chains
-            forward = (
-                surfaces.array("words"),
-                surfaces.first_row(rows),
-                surfaces.array("term_offset"),
-                surfaces.array("term"),
-            )
-            texts = places((chains.head, chains.postings, chains.counts, *forward))
-            admitted.index = _Index(words.lists, texts, forward, words.end, chains, words)
+            admitted.index = self.surfaces.words(self.rows)
         return admitted.index
+
+    def bm25_of(
+        self, rows: npt.NDArray[np.uint32], words: KeywordResult
+    ) -> npt.NDArray[np.float32]:
+        """Return the keyword scores of surfaces, each from its own words."""
+        scores = np.zeros(len(rows), np.float32)
+        if len(words.terms):
+            scores_of(rows, self._index().forward, words.weights, scores)
+        return scores
 
     def _mask(self, only: npt.NDArray[np.int64] | None) -> Mask:
         """Return uint8[rows]: which surfaces belong to versions that the cut may show."""
@@ -230,46 +194,25 @@ class SurfaceArms:
             return key if event_visible_at(view, key) is not None else None
         return key if read_episode(view, key) is not None else None
 
-    def keyword(self, budget: int, among: Mask | None = None) -> SurfaceBm25:
+    def keyword(self, budget: int, among: Mask | None = None) -> KeywordResult:
         """Return the arm's list, and what is needed to score any other surface.
 
         among: uint8[rows], some of the allowed surfaces: only these are listed, and a word has the
         idf of what it says together with the condition that they meet. df counts those of them that
         hold the word; N counts all that are allowed.
         """
-        rows = self.rows
         population = self.population
-        index = self._index()
-        allowed, every = (self.allowed, population == rows) if among is None else (among, False)
+        allowed, every = (
+            (self.allowed, population == self.rows) if among is None else (among, False)
+        )
         terms = self.view.columns.dictionary["surface_terms"].get_many(self.asked.terms)
         if not len(terms) or not population:
-            return SurfaceBm25(ArmList.empty(), index.forward)
-        fixed = self.asked.k1 * (1 - self.asked.b)
-        per_word = self.asked.k1 * self.asked.b / self._admitted.mean
-        best = np.empty(budget, np.uint32)
-        own = np.empty(budget, np.uint32)
-        weighed = np.empty(budget + max(rows - index.end, 0), np.float32)
-        known = np.empty(len(terms), np.uint32)
-        idf = np.empty(len(terms), np.float32)
-        found, met, most, _ = search_words(
-            index.lists,
-            (terms, NO_SHARES),
-            index.places,
-            fixed,
-            per_word,
-            allowed,
-            every,
-            population,
-            _scratch.take(rows),
-            best,
-            weighed,
-            own,
-            known,
-            idf,
+            return KeywordResult.none(population)
+        asked = self.asked
+        mean = self._admitted.mean
+        return bm25(
+            self._index(), terms, allowed, every, population, mean, budget, asked.k1, asked.b
         )
-        ranked = ArmList(best[:found], weighed[:found], own[:found])
-        weights = known[:met], idf[:met], np.float32(fixed), np.float32(per_word)
-        return SurfaceBm25(ranked, index.forward, weights, most)
 
     def semantic(self, budget: int) -> ArmList:
         """Return the arm's list: the nearest surfaces by cosine; empty without a vector."""
@@ -285,6 +228,3 @@ class SurfaceArms:
         return admitted.vectors.nearest(
             self.asked.vector, ANY_COSINE, budget, exact=self.asked.exact
         )
-
-
-_scratch = WordScratch()

@@ -125,7 +125,7 @@ class _Search(SurfaceArms):
         scale = self._certainty(words) / bm25.most if len(words.memories) else 0.0
         near = self.semantic(budget)
         rows = np.union1d(words.memories, near.memories).astype(np.uint32)
-        scores = self._scores(rows, bm25.of(rows), scale)
+        scores = self._scores(rows, self.bm25_of(rows, bm25), scale)
         order = np.lexsort((rows, -scores))
         ranks = {}
         own = {}

@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.state.hnsw import PROPOSED
-from recollex_engine.state.postings import K1, B
+from recollex_engine.state.postings import K1, B, TextIndex
 from recollex_engine.state.view import View, share
 from recollex_kernels.vectors.cascade import cascade_top
 from recollex_kernels.vectors.nearest import best_of_rows, scan_top
+from recollex_kernels.words.bm25 import Weights
 from recollex_kernels.words.keyword import SCRATCH, search_words
 from recollex_kernels.words.postings import documents_holding
 
@@ -131,9 +132,8 @@ def holding(
     """
     words = np.array(list(chain.from_iterable(phrases)), _U32)
     ends = np.array(list(accumulate(map(len, phrases))), np.int64)
-    return documents_holding(
-        view.posting_lists, view.text_places, words, ends, view.memories, allowed
-    )
+    index = view.text_index
+    return documents_holding(index.lists, index.places, words, ends, index.documents, allowed)
 
 
 def rows_of(view: View, memories: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
@@ -183,6 +183,11 @@ class KeywordResult:
     tail: npt.NDArray[np.float32]
     population: int = 0
 
+    @property
+    def weights(self) -> Weights:
+        """The words and what they weigh, as `bm25.scores_of` takes them."""
+        return self.terms, self.idf, np.float32(self.fixed), np.float32(self.per_word)
+
     @classmethod
     def none(cls, population: int = 0) -> "KeywordResult":
         """Return the result of a question without words."""
@@ -219,29 +224,52 @@ def keyword(
     terms: those of the question, each once, NONE for a word that no memory of the agent holds.
     """
     memories = view.memories
-    words = len(terms)
     population = int(np.count_nonzero(allowed)) if narrowed else memories
-    if not words or not memories:
+    if not len(terms) or not memories:
         return KeywordResult.none(population)
     mean = view.total_length / memories or 1.0
+    every = allowed is view.open and view.share_open == 1
+    return bm25(
+        view.text_index, terms, allowed, every, population, mean, budget, k1, b, shares=shares
+    )
+
+
+def bm25(
+    index: TextIndex,
+    terms: npt.NDArray[np.uint32],
+    allowed: Mask,
+    every: bool,
+    population: int,
+    mean: float,
+    budget: int,
+    k1: float,
+    b: float,
+    *,
+    shares: npt.NDArray[np.float32] = NO_SHARES,
+) -> KeywordResult:
+    """Rank documents, memories or statements, as `keyword` says, by terms, at least one.
+
+    every: whether all are ``allowed``. population: N. mean: the words of a document on average.
+    """
+    words = len(terms)
     fixed = k1 * (1 - b)
     per_word = k1 * b / mean
-    tail = memories - view.indexed_memories
+    tail = max(index.documents - index.listed, 0)
     best = np.empty(budget, _U32)
     scores = np.empty(budget + tail, _F32)
     known = np.empty(words, _U32)
     idf = np.empty(words, _F32)
-    rows = best if view.rows == memories else np.empty(budget, _U32)
+    rows = np.empty(budget, _U32)
     found, met, most, unknown = search_words(
-        view.posting_lists,
+        index.lists,
         (terms, shares),
-        view.text_places,
+        index.places,
         fixed,
         per_word,
         allowed,
-        allowed is view.open and view.share_open == 1,
+        every,
         population,
-        _scratch.take(memories),
+        _scratch.take(index.documents),
         best,
         scores,
         rows,

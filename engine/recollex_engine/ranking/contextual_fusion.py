@@ -300,7 +300,7 @@ class Contextual:
             scale *= word_certainty(view, said, evidence.analyzer)
         return (
             (
-                view.posting_lists,
+                view.text_index.lists,
                 said.tail,
                 *view.own_words,
                 said.fixed,

@@ -49,7 +49,8 @@ def similar_terms(
 
     Cost: 10 us, and for each unknown word 1 ns a term of the agent.
     """
-    asked = view.posting_lists, view.text_places, view.memories
+    index = view.text_index
+    asked = index.lists, index.places, index.documents
     own = _frequencies(asked, terms, allowed, population)
     unknown = [word for word, count in zip(words, own.tolist(), strict=True) if not count]
     alike = _alike(view, unknown[:WORDS])

@@ -14,6 +14,7 @@ the postings of its words.
 """
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,10 @@ from recollex_engine.errors import CorruptError
 from recollex_engine.storage.commit_word import fence
 from recollex_engine.storage.content_file import read_arrays, whole_file, write_arrays
 from recollex_engine.storage.formats import unknown_format
+from recollex_kernels.words.bm25 import Forward
 from recollex_kernels.words.impacts import grade_postings
 from recollex_kernels.words.postings import build_postings, divide_postings
-from recollex_kernels.words.segments import Lists, slices_in
+from recollex_kernels.words.segments import Lists, places, slices_in, table
 from recollex_kernels.words.tail import BLOCK, extend_chains, publish_chains
 
 _LEAST = 256
@@ -313,3 +315,33 @@ def _check(path: Path, arrays: dict[str, npt.NDArray[Any]], size: int) -> None:
         if (array.dtype, len(array)) != (np.dtype(kind), counts[name]):
             expected = f"{name} of {counts[name]} items of {np.dtype(kind)}"
             raise CorruptError(path, expected, f"{len(array)} of {array.dtype}")
+
+
+@dataclass(frozen=True, slots=True)
+class TextIndex:
+    """The words of the first ``documents`` memories, or statements, as kernels take them.
+
+    lists: the posting lists of ``segments``, which cover documents [0, listed). places: addresses
+    of ``chains``, which hold the later ones, and of ``forward``.
+    """
+
+    documents: int
+    segments: Sequence[Postings]
+    lists: npt.NDArray[np.int64]
+    chains: TailPostings
+    forward: Forward
+    places: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls, documents: int, segments: Sequence[Postings], chains: TailPostings, forward: Forward
+    ) -> "TextIndex":
+        """Return the index of arrays, which it keeps alive."""
+        lists = table([segment.lists for segment in segments])
+        texts = places((chains.head, chains.postings, chains.counts, *forward))
+        return cls(documents, segments, lists, chains, forward, texts)
+
+    @property
+    def listed(self) -> int:
+        """How many documents have posting lists; perhaps newer ones too."""
+        return self.segments[-1].end_memory if self.segments else 0

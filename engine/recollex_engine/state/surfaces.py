@@ -19,12 +19,11 @@ from recollex_engine.domain.fact_schema import SURFACE_KINDS, SURFACES
 from recollex_engine.domain.schema import PLACEHOLDER, words
 from recollex_engine.log.format import decode_bytes
 from recollex_engine.state.column_set import ColumnSet, check_below
-from recollex_engine.state.postings import Postings, Tail, TailPostings
+from recollex_engine.state.postings import Postings, Tail, TextIndex
 from recollex_engine.state.row_codes import encode_rows
 from recollex_engine.storage.column import Column
 from recollex_engine.storage.dictionary import BatchInterner, Dictionary
 from recollex_kernels.vectors.codes import FourBits, OneBit
-from recollex_kernels.words.segments import table
 
 SEGMENT = 262_144
 """Surfaces of one segment of posting lists."""
@@ -118,17 +117,8 @@ def _below(ascending: npt.NDArray[np.uint32], end: int) -> int:
     return count
 
 
-class SurfaceWords:
-    """Posting lists of the first `end` surfaces, and chains of the later ones as far as asked for.
-
-    lists: as kernels take them (see `words.segments.table`).
-    """
-
-    def __init__(self, segments: tuple[Postings, ...] = ()) -> None:
-        self.segments = segments
-        self.end: int = segments[-1].end_memory if segments else 0
-        self.lists: npt.NDArray[np.int64] = table([each.lists for each in segments])
-        self.chains: TailPostings = Tail(self.end).now
+def _end(segments: Sequence[Postings]) -> int:
+    return segments[-1].end_memory if segments else 0
 
 
 class KindCodes:
@@ -184,7 +174,7 @@ class Surfaces:
         self._first_vector = np.zeros(1, np.uint32)
         self._phrases = np.zeros(0, np.uint8)
         self._of_kind: dict[int, KindCodes] = {}
-        self._words = SurfaceWords()
+        self._segments: tuple[Postings, ...] = ()
         self._growing = threading.Lock()
         self._listing = threading.Lock()
         self.are_whole = False  # whether a writer has seen that every version has a surface
@@ -207,38 +197,39 @@ class Surfaces:
                     self._first_row = np.arange(rows * 3 // 2 + 1, dtype=np.uint32)
         return self._first_row[: rows + 1]
 
-    def words(self, rows: int) -> SurfaceWords:
-        """Return an index of the words of the first ``rows`` surfaces, or of fewer and more.
+    def words(self, rows: int) -> TextIndex:
+        """Return an index of the words of the first ``rows`` surfaces, and perhaps of newer ones.
 
         Cost: the words that it lacks, 15 ns each in chains; posting lists of up to 262,144 surfaces
         are made when `UNLISTED` surfaces have none, 60 ns a word. 2 s for the first search of a
         million.
         """
-        if rows - self._words.end > UNLISTED:
+        segments = self._segments
+        if rows - _end(segments) > UNLISTED:
             with self._listing:
-                if rows - self._words.end > UNLISTED:
-                    self._words = self._listed(rows)
-        words = self._words
-        if rows > words.end:
-            words.chains = self._tail_of(words).postings(
-                self.first_row(rows),
-                self.array("term_offset"),
-                self.array("term"),
-                rows,
-                self._terms.count,
-            )
-        return words
+                segments = self._segments
+                if rows - _end(segments) > UNLISTED:
+                    segments = self._segments = self._listed(rows)
+        first_row = self.first_row(rows)
+        tail = self._tail_from(_end(segments))
+        chains = tail.now
+        if rows > tail.first_memory:
+            words = self.array("term_offset"), self.array("term")
+            chains = tail.postings(first_row, *words, rows, self._terms.count)
+        lengths = self.array("words")
+        forward = lengths, first_row, self.array("term_offset"), self.array("term")
+        return TextIndex.of(rows, segments, chains, forward)
 
-    def _tail_of(self, words: SurfaceWords) -> Tail:
+    def _tail_from(self, first: int) -> Tail:
         """Return the chains of the surfaces that posting lists do not cover."""
         with self._growing:
-            if self._tail.first_memory != words.end:
-                self._tail = Tail(words.end)
+            if self._tail.first_memory != first:
+                self._tail = Tail(first)
             return self._tail
 
-    def _listed(self, rows: int) -> SurfaceWords:
+    def _listed(self, rows: int) -> tuple[Postings, ...]:
         """Return posting lists of all surfaces; those of whole segments stay as they are."""
-        whole = [each for each in self._words.segments if each.end_memory % SEGMENT == 0]
+        whole = [each for each in self._segments if each.end_memory % SEGMENT == 0]
         first = whole[-1].end_memory if whole else 0
         offsets, terms, lengths = (self.array(name) for name in ("term_offset", "term", "words"))
         while first < rows:
@@ -248,7 +239,7 @@ class Surfaces:
             vocabulary = int(used.max()) + 1 if len(used) else 0
             whole.append(Postings.build(own, terms, lengths[first:end], first, vocabulary))
             first = end
-        return SurfaceWords(tuple(whole))
+        return tuple(whole)
 
     def with_vectors(self, rows: int) -> npt.NDArray[np.uint32]:
         """Return which of the first ``rows`` surfaces have vectors, ascending: that of each."""

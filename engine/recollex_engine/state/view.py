@@ -26,12 +26,11 @@ from recollex_engine.state.mentions import (
     PrefixCounts,
     entity_weights,
 )
-from recollex_engine.state.postings import Postings, Tail, TailPostings
+from recollex_engine.state.postings import Postings, Tail, TailPostings, TextIndex
 from recollex_engine.storage.column import no_items
 from recollex_kernels.fusing.inputs import Talk
 from recollex_kernels.graph.links import Links, Mentions, Times
 from recollex_kernels.vectors.codes import FourBits, OneBit
-from recollex_kernels.words.segments import places, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +195,6 @@ class View:
         return offsets
 
     @cached_property
-    def posting_lists(self) -> npt.NDArray[np.int64]:
-        """The posting lists of all segments, as kernels take them; `segments` keeps them alive."""
-        return table([segment.postings.lists for segment in self.segments])
-
-    @cached_property
     def tail(self) -> TailPostings:
         """The postings of memories [indexed_memories, memories), and perhaps of newer ones."""
         columns = self.columns
@@ -219,24 +213,12 @@ class View:
         )
 
     @cached_property
-    def text_places(self) -> npt.NDArray[np.int64]:
-        """Addresses of the arrays with the words of tail memories, as `search_words` takes them.
-
-        `tail` and the buffers keep the arrays alive.
-        """
-        tail = self.tail
-        buffer = self.buffer
-        return places(
-            (
-                tail.head,
-                tail.postings,
-                tail.counts,
-                buffer("words"),
-                buffer("first_row"),
-                buffer("term_offset"),
-                buffer("term"),
-            )
-        )
+    def text_index(self) -> TextIndex:
+        """The words of the memories."""
+        segments = [segment.postings for segment in self.segments]
+        lengths, offsets, terms = self.own_words
+        forward = lengths, self.buffer("first_row"), offsets, terms
+        return TextIndex.of(self.memories, segments, self.tail, forward)
 
     @property
     def indexed_rows(self) -> int:

@@ -8,7 +8,7 @@ import recollex
 from recollex_engine.facts import surface_arms
 from recollex_engine.facts.surface_search import search_surfaces
 from recollex_engine.models.description import PAPER_THRESHOLDS
-from recollex_engine.state import surfaces
+from recollex_engine.state import postings, surfaces
 from tests.bindings.word_vectors import WordVectors
 
 
@@ -79,16 +79,16 @@ def test_posting_lists_find_what_chains_find(tmp_path, monkeypatch):
                 assert [hit.score for hit in found] == pytest.approx(scores, abs=1e-6)
                 assert [fact.id for fact in lists.facts] == [fact.id for fact in words.facts]
         index = listed.engine.facts().columns.surfaces.words(0)
-        assert len(index.segments) == 5 and index.end > 128
+        assert len(index.segments) == 5 and index.listed > 128
         assert not chained.engine.facts().columns.surfaces.words(0).segments
 
 
 def test_the_words_of_a_view_are_indexed_once_until_surfaces_are_added(alice, monkeypatch):
     made = []
     monkeypatch.setattr(
-        surface_arms,
+        postings,
         "places",
-        lambda texts, places=surface_arms.places: made.append(places(texts)) or made[-1],
+        lambda texts, places=postings.places: made.append(places(texts)) or made[-1],
     )
     for drink in ("tea", "milk"):
         alice.facts.add("Ann", "likes", drink)

@@ -85,10 +85,10 @@ def test_two_threads_that_ask_a_view_at_once_search_arrays_that_it_keeps(tmp_pat
         view = agent.engine.view()
         monkeypatch.setattr(tail.Tail, "postings", postings)
         found = []
-        slow = threading.Thread(target=lambda: found.append(view.text_places))
+        slow = threading.Thread(target=lambda: found.append(view.text_index.places))
         slow.start()
         assert first.wait(30)
-        found.append(view.text_places)
+        found.append(view.text_index.places)
         second.set()
         slow.join()
     kept = [array.ctypes.data for array in (view.tail.head, view.tail.postings, view.tail.counts)]
