@@ -32,9 +32,9 @@ from recollex_engine.domain.literals import ENTITY
 from recollex_engine.facts.events import PARTICIPANT, edges_from, event_visible_at
 from recollex_engine.facts.fact_view import FactView
 from recollex_engine.facts.surface_arms import SurfaceArms, SurfaceQuestion
-from recollex_engine.ranking.arms import ANY_COSINE, ArmList
+from recollex_engine.ranking.arms import ArmList
 from recollex_engine.ranking.small_stores import CERTAIN, SIMILARITY, certainty, smallness
-from recollex_kernels.vectors.nearest import best_of_rows
+from recollex_kernels.vectors.codes import cosines
 
 FRESH = 0.2
 """What the freshness of something that was just recorded adds to its score."""
@@ -172,19 +172,14 @@ class _Search(SurfaceArms):
         limits = self.asked.thresholds
         scores = weights.keyword * scale * bm25.astype(np.float64)
         if self.asked.vector is not None and len(rows):
-            own = self.surfaces.with_vectors(self.rows)
+            held = len(self.surfaces.with_vectors(self.rows))
             first = self.surfaces.first_vector(self.rows)
-            found, _, cosines = best_of_rows(
-                self.surfaces.vectors(len(own), self.view.columns.dimension),
-                first[rows][first[rows + 1] > first[rows]],
-                own,
-                self.allowed,
-                self.asked.vector,
-                ANY_COSINE,
-                len(rows),
-            )
+            known = first[rows + 1] > first[rows]
+            own = np.empty(np.count_nonzero(known), np.float32)
+            vectors = self.surfaces.vectors(held, self.view.columns.dimension)
+            cosines(vectors, first[rows][known], self.asked.vector, own)
             near = np.full(len(rows), limits.semantic)  # no evidence, where there is no vector
-            near[np.searchsorted(rows, found)] = cosines
+            near[known] = own
             range_ = max(limits.entry - limits.semantic, 1e-6)
             small = smallness(self.population)
             weight = weights.semantic * (1 + SIMILARITY * small)

@@ -9,10 +9,7 @@ import numpy.typing as npt
 from recollex_engine.ranking.arms import CASCADE_ROWS, ArmList, Mask, cascade_sizes
 from recollex_engine.state.surfaces import Surfaces
 from recollex_kernels.vectors.cascade import cascade_of_rows
-from recollex_kernels.vectors.nearest import best_of_rows, scan_top
-
-SCANNED_FROM = 256
-"""Fewer vectors are compared without a look at their codes."""
+from recollex_kernels.vectors.nearest import scan_top
 
 
 class SurfaceVectors:
@@ -59,16 +56,11 @@ class SurfaceVectors:
         They reach a cosine of ``floor``; ``budget`` of them at most. exact: compare every vector.
         """
         rows = len(self._of)
-        of = self._of
-        allowed = self._allowed
         if not rows:
             return ArmList.empty()
-        if rows < SCANNED_FROM:
-            every = self._surfaces.first_row(rows)[:rows]
-            found = best_of_rows(self._vectors, every, of, allowed, query, floor, budget)
-        elif exact or self._cascade is None:
+        if exact or self._cascade is None:
             first = self._surfaces.first_vector(self._held)
-            held = self._vectors, self._codes, 0, rows, of, first, allowed
+            held = self._vectors, self._codes, 0, rows, self._of, first, self._allowed
             found = scan_top(*held, query, floor, budget)
         else:
             found = self._cascade(query, floor, budget, *cascade_sizes(budget))
