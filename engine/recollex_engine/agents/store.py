@@ -51,6 +51,7 @@ from recollex_engine.storage.formats import (
 )
 from recollex_engine.storage.lock import HeldFolder, absolute
 from recollex_engine.text.analyzer import check_language
+from recollex_engine.text.normal_form import normal_form
 from recollex_engine.text.type_rule import Naming
 from recollex_engine.writing.contexts import StoreContext
 
@@ -208,6 +209,7 @@ class Store:
         ``key``: of this agent, if it is not the store's. Raises `LockedError` if another writer has
         it open, unless the store is read-only, and `EncryptionError` for a wrong or missing key.
         """
+        name = normal_form(name)
         folder = agent_folder(self.path, name)
         given = self.key if key is None else key
         with self._lock:
@@ -257,7 +259,7 @@ class Store:
         if self._inherited:
             return
         with self._lock:
-            agent = self._agents.pop(name, None)
+            agent = self._agents.pop(normal_form(name), None)
         if agent is not None:
             agent.close()
 
@@ -266,6 +268,7 @@ class Store:
 
         Waits for calls in progress. Raises `UnknownIdError` if there is none of that name.
         """
+        name = normal_form(name)
         folder = agent_folder(self.path, name)
         self._check_open()
         self.check_place()

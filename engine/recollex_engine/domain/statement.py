@@ -16,6 +16,7 @@ from recollex_engine.domain.schema import NETWORKS
 from recollex_engine.domain.trust import Stamp, check_stamp
 from recollex_engine.errors import InputError
 from recollex_engine.text.entity_types import EntityType, check_type
+from recollex_engine.text.normal_form import normal_form
 
 MAX_BATCH = 100_000
 """Memories in one call."""
@@ -52,6 +53,7 @@ class Statement:
     trust: int = 0
 
     def __post_init__(self) -> None:
+        self._normalise()
         check_text(self.text, "text", MAX_TEXT)
         if self.id is not None:
             check_text(self.id, "id", MAX_NAME)
@@ -75,6 +77,21 @@ class Statement:
         check_metadata(self.metadata, "metadata")
         if self.source is not None or self.trust:
             check_stamp(self.source, self.trust)
+
+    def _normalise(self) -> None:
+        """Bring all texts into one spelling of Unicode, NFC; what is no text is refused later."""
+        for name in ("text", "id", *(each.key for each in TEXTS)):
+            value = getattr(self, name)
+            if isinstance(value, str) and not value.isascii():
+                object.__setattr__(self, name, normal_form(value))
+        for name in ("tags", "entities"):
+            values = getattr(self, name)
+            if values and isinstance(values, tuple):
+                said = (normal_form(each) if isinstance(each, str) else each for each in values)
+                object.__setattr__(self, name, tuple(said))
+        if self.types:
+            types = ((normal_form(name), kind) for name, kind in self.types)
+            object.__setattr__(self, "types", tuple(types))
 
     @property
     def stamp(self) -> Stamp:

@@ -31,6 +31,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,8 +192,15 @@ class Dictionary:
     def get(self, string: str) -> int | None:
         """Return the string's number, or None. Cost: 0.2 us for a recent string, 4 us for others.
 
-        While another thread interns, the number may be newer than the caller's view.
+        While another thread interns, the number may be newer than the caller's view. What a caller
+        gave is interned in Unicode's NFC, so a string that is not there is looked for in that form.
         """
+        number = self._number(string)
+        if number is None and not string.isascii() and not is_normalized("NFC", string):
+            return self._number(normalize("NFC", string))
+        return number
+
+    def _number(self, string: str) -> int | None:
         if not self._is_filled:
             self._fill()
         number = self._known.get(string)

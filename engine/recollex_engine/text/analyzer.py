@@ -30,6 +30,7 @@ from itertools import pairwise
 import Stemmer
 
 from recollex_engine.errors import InputError
+from recollex_engine.text.normal_form import normal_form
 from recollex_engine.text.word_lists import STOP_WORDS
 
 ENGLISH = "english"
@@ -86,9 +87,6 @@ _ELISION = re.compile(
 _ELIDING = frozenset({"french", "italian", "catalan"})
 _QUOTED = re.compile(r'"(?<!\w.)([^"“”]*)"(?!\w)|“([^"“”]*)”')
 _ENDS = (".", "?", "!", "\u2026", "\u3002", "\uff1f", "\uff01", "\u061f")
-# Sorting a run of combining marks takes quadratic time. So a long text is normalised in stretches,
-# which end before an ASCII character where possible: no composition crosses such a character.
-_STRETCH = re.compile(r"(?s).{1,1024}(?=[\x00-\x7f]|\Z)|.{1,1024}")
 
 
 @dataclass(slots=True)  # a frozen class costs three times as long; nothing changes it
@@ -277,12 +275,7 @@ class _TokenCache(dict[str, str]):
 
 
 def _folded(text: str) -> str:
-    if len(text) <= 1024:
-        text = unicodedata.normalize("NFKC", text)
-    else:
-        stretches = _STRETCH.findall(text)
-        text = "".join(unicodedata.normalize("NFKC", stretch) for stretch in stretches)
-    return text.casefold().translate(_PLAIN)
+    return normal_form(text, "NFKC").casefold().translate(_PLAIN)
 
 
 def _without_accents(word: str) -> str:
