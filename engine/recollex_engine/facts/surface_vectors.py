@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recollex_engine.ranking.arms import CASCADE_ROWS, ArmList, Mask, cascade_sizes
+from recollex_engine.state.row_codes import four_bits
 from recollex_engine.state.surfaces import Surfaces
 from recollex_kernels.vectors.cascade import cascade_of_rows
 from recollex_kernels.vectors.nearest import scan_top
@@ -39,7 +40,7 @@ class SurfaceVectors:
             return
         rows = len(of)
         self._vectors = vectors = surfaces.vectors(rows, dimension)
-        self._codes = codes = surfaces.four_bits(rows, dimension)
+        self._codes = codes = four_bits(surfaces.array, rows, dimension)
         if rows <= CASCADE_ROWS:
             return
         places, own, signs = surfaces.of_kind(kind, rows, dimension)

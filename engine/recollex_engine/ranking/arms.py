@@ -394,10 +394,11 @@ def compare(
     if end_row - first_row <= CASCADE_ROWS:
         return scan(view, first_row, end_row, query, allowed, floor, budget)
     proposed, scored = cascade_sizes(budget)
+    codes, steps, *_ = view.four_bits
     memories, rows, scores = cascade_top(
         view.vectors,
-        view.codes,
-        view.buffer("code_step"),
+        codes,
+        steps,
         view.one_bit,
         first_row,
         end_row,

@@ -1,5 +1,6 @@
-"""The codes of passages' vectors: four bits a component, and one bit a component."""
+"""The codes of vectors, of passages and statements: four bits and one bit a component."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy.typing as npt
 
 from recollex_engine.domain.schema import words
 from recollex_kernels.vectors.cascade import encode_signs
-from recollex_kernels.vectors.codes import encode
+from recollex_kernels.vectors.codes import FourBits, OneBit, encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,22 @@ def encode_rows(vectors: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:
         "code1": bits.reshape(-1),
         "code_factor": factors,
     }
+
+
+def four_bits(column: Callable[[str], npt.NDArray[Any]], rows: int, dimension: int) -> FourBits:
+    """Return the codes of four bits a component, with their steps, norms and losses.
+
+    column: returns a column of `schema.CODE`, with its spare capacity, by name.
+    """
+    width = dimension // 2
+    codes = column("code4")[: rows * width].reshape(rows, width)
+    return codes, column("code_step"), column("code_norm"), column("code_loss")
+
+
+def one_bit(column: Callable[[str], npt.NDArray[Any]], rows: int, dimension: int) -> OneBit:
+    """Return the codes of one bit a component, with their factors; column: as for `four_bits`."""
+    width = words(dimension)
+    return column("code1")[: rows * width].reshape(rows, width), column("code_factor")
 
 
 class RowEncoder:

@@ -20,10 +20,10 @@ from recollex_engine.domain.schema import PLACEHOLDER, words
 from recollex_engine.log.format import decode_bytes
 from recollex_engine.state.column_set import ColumnSet, check_below
 from recollex_engine.state.postings import Postings, Tail, TextIndex
-from recollex_engine.state.row_codes import encode_rows
+from recollex_engine.state.row_codes import encode_rows, one_bit
 from recollex_engine.storage.column import Column
 from recollex_engine.storage.dictionary import BatchInterner, Dictionary
-from recollex_kernels.vectors.codes import FourBits, OneBit
+from recollex_kernels.vectors.codes import OneBit
 
 SEGMENT = 262_144
 """Surfaces of one segment of posting lists."""
@@ -275,18 +275,6 @@ class Surfaces:
         found.flags.writeable = False
         return found
 
-    def four_bits(self, rows: int, dimension: int) -> FourBits:
-        """Return the codes of four bits a component, with their steps, norms and losses."""
-        width = dimension // 2
-        codes = self.array("code4")[: rows * width].reshape(rows, width)
-        return codes, self.array("code_step"), self.array("code_norm"), self.array("code_loss")
-
-    def one_bit(self, rows: int, dimension: int) -> OneBit:
-        """Return the codes of one bit a component, with their factors."""
-        width = words(dimension)
-        bits = self.array("code1")[: rows * width].reshape(rows, width)
-        return bits, self.array("code_factor")
-
     def of_kind(
         self, kind: int, rows: int, dimension: int
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], OneBit]:
@@ -300,7 +288,7 @@ class Surfaces:
                 known = self._of_kind.setdefault(kind, KindCodes(kind, words(dimension)))
                 of = self.array("vector_of")
                 kinds = self.array("kind")
-                known.extend(rows, of, kinds, self.one_bit(rows, dimension))
+                known.extend(rows, of, kinds, one_bit(self.array, rows, dimension))
         return known.before(rows)
 
     def missing(self, labels: Dictionary) -> list[tuple[str, int]]:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from recollex_engine.domain.schema import NETWORKS, NONE, schema, words
+from recollex_engine.domain.schema import NETWORKS, NONE, schema
 from recollex_engine.fork import cached_property
 from recollex_engine.state.columns import Columns
 from recollex_engine.state.hnsw import CodedRows, Hnsw
@@ -27,6 +27,7 @@ from recollex_engine.state.mentions import (
     entity_weights,
 )
 from recollex_engine.state.postings import Postings, Tail, TailPostings, TextIndex
+from recollex_engine.state.row_codes import four_bits, one_bit
 from recollex_engine.storage.column import no_items
 from recollex_kernels.fusing.inputs import Talk
 from recollex_kernels.graph.links import Links, Mentions, Times
@@ -226,28 +227,15 @@ class View:
         return int(self._buffers["first_row"][self.indexed_memories]) if self.memories else 0
 
     @cached_property
-    def codes(self) -> npt.NDArray[np.uint8]:
-        """The rows' vectors in four bits a component: uint8[rows, dimension / 2]."""
-        width = self.columns.dimension // 2
-        flat = self._buffers["code4"][: self.rows * width]
-        return flat.reshape(self.rows, width)
-
-    @cached_property
     def coded(self) -> CodedRows:
         """The codes, steps and memories of the rows, as `Hnsw.search` takes them."""
-        return self.codes, self._buffers["code_step"], self.memory_of_row
+        codes, steps, *_ = self.four_bits
+        return codes, steps, self.memory_of_row
 
     @cached_property
     def share_open(self) -> float:
         """The share of the memories that are open; 1 if there are none."""
         return share(self.open)
-
-    @cached_property
-    def bits(self) -> npt.NDArray[np.uint64]:
-        """The rows' vectors in one bit a component: uint64[rows, words of a row]."""
-        width = words(self.columns.dimension)
-        flat: npt.NDArray[np.uint64] = self._buffers["code1"][: self.rows * width]
-        return flat.reshape(self.rows, width)
 
     @cached_property
     def memory_of_row(self) -> npt.NDArray[np.uint32]:
@@ -403,13 +391,12 @@ class View:
     @cached_property
     def four_bits(self) -> FourBits:
         """The rows' codes of four bits a component, with their steps, norms and losses."""
-        step, norm, loss = map(self.buffer, ("code_step", "code_norm", "code_loss"))
-        return self.codes, step, norm, loss
+        return four_bits(self.buffer, self.rows, self.columns.dimension)
 
     @cached_property
     def one_bit(self) -> OneBit:
         """The rows' codes of one bit a component, with their factors."""
-        return self.bits, self.buffer("code_factor")
+        return one_bit(self.buffer, self.rows, self.columns.dimension)
 
     @cached_property
     def time_links(self) -> Times:
