@@ -13,7 +13,6 @@ SOME: list[tuple[dict[str, Any], list[str]]] = [
     ({"tags": ["red"]}, ["a", "c"]),
     ({"any_tags": ["red", "blue"], "no_tags": ["old"]}, ["a", "b"]),
     ({"document_id": ["call", "mail"]}, ["b", "d"]),
-    ({"talk": ["call", "unheard"], "until": day(4)}, ["a", "b", "c"]),
     ({"network": ["opinion", "agent"]}, ["c"]),
     ({"speakers": "eve"}, ["d"]),
     ({"source": ["web", "user"], "trust": "tool"}, ["a"]),
@@ -80,6 +79,15 @@ class FilterContract:
         assert filled.recall_many(["What of Bob?"], filter=one)[0].ids
         assert filled.erase(by="ann", why="asked", preview=True, filter=one).memories == len(ids)
         assert filled.forget(by="ann", why="asked", filter=one) == len(ids)
+
+    def test_a_talk_in_view_is_left_out_and_is_no_filter_of_what_goes(self, filled: Any) -> None:
+        assert [memory.id for memory in filled.list(talk=["call", "unheard"])] == ["a", "b", "c"]
+        assert filled.count(talk="mail") == 3
+        assert set(filled.recall("What of Bob?", talk="call").ids) == {"a", "b", "c"}
+        for remove in (filled.forget, filled.erase):
+            with pytest.raises(errors.InputError, match="document_id='call'"):
+                remove(by="ann", why="asked", talk="call")
+        assert filled.count() == 4
 
     def test_one_value_stands_alone(self, filled: Any) -> None:
         red = recollex.Filter(tags=["red"])

@@ -246,6 +246,7 @@ class Agent(OpenedAgent):
 
     def take_away_matching(self, act: Act, wanted: Filter, recorded_at: int | None = None) -> int:
         """Do so with the open memories that pass a filter; return how many."""
+        wanted.check_removal()
         self.files.check_writable()
         if not self.files.are_there:
             return 0

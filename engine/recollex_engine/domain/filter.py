@@ -212,6 +212,14 @@ class Filter:
     def __bool__(self) -> bool:
         return self.narrows
 
+    def check_removal(self) -> None:
+        """Raise `InputError` for ``talk``: it leaves a talk out, and all others would go."""
+        if self.talk:
+            raise InputError(
+                f"talk leaves {self.talk[0]!r} out, and everything else would go: name what goes, "
+                f"such as document_id={self.talk[0]!r}"
+            )
+
 
 def bounds(start: int | None, end: int | None) -> tuple[int, int] | None:
     """Return an interval with numbers for its open ends; None if both are open.

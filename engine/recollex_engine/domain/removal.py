@@ -31,6 +31,7 @@ class Selection:
     everything: bool = False
 
     def __post_init__(self) -> None:
+        self.filter.check_removal()
         filters = bool(self.ids or self.filter)
         if filters == self.everything:
             raise InputError(
