@@ -3,6 +3,7 @@
 A clock time without a day is ignored: it may be that of any day.
 """
 
+import re
 from datetime import datetime, timedelta
 
 from recollex_engine.dates.english_words import DASHES, Tokens
@@ -15,7 +16,8 @@ _MINUTE = timedelta(minutes=1)
 _BY_THE_HOUR = 30 * _MINUTE
 _BY_THE_MINUTE = 15 * _MINUTE
 """How far "3 pm" and "10:30" reach to either side."""
-_BEFORE_A_CLOCK = frozenset({"at", "around", "about", "by"})
+_BEFORE_A_CLOCK = frozenset({"at", "around", "about", "by", "between", "from"})
+_DOTTED = re.compile(r"(?:[01]?[0-9]|2[0-3])\.[0-5][0-9]").fullmatch
 _BEFORE_A_PART = frozenset({"in", "at"})
 
 Hours = tuple[timedelta, timedelta]
@@ -34,7 +36,7 @@ class ClockTimeParser(RelativeDateParser):
     ) -> None:
         super().__init__(tokens, now, looking_at, asks, month_first)
         self._read: dict[int, tuple[Expression | None, Looking | None]] = {}
-        self._clocks = "clock" in tokens.numbers.values()
+        self._clocks = not {"clock", "junk"}.isdisjoint(tokens.numbers.values())
 
     def expression(self, i: int, depth: int = 0) -> Expression | None:
         """Return the expression that begins at token `i`, or None; see `RelativeDateParser`."""
@@ -60,6 +62,8 @@ class ClockTimeParser(RelativeDateParser):
         hours = None
         if self._clocks:
             hours = self._hours(at + (word in _BEFORE_A_CLOCK))
+        if hours is None and word == "at":
+            hours = self._hour_of_a_part(at + 1)
         if hours is None and word in _BEFORE_A_PART:
             hours = self._part_of_day(at)
         if hours is None or not self._is_one_day(found):
@@ -80,7 +84,8 @@ class ClockTimeParser(RelativeDateParser):
 
     def _hours(self, i: int) -> tuple[int, Hours] | None:
         """Return (next token, hours from midnight) of "10:30", "3 pm", "9:00 to 11:00"."""
-        if self.numbers.get(i) != "clock":
+        dotted = self.numbers.get(i) == "junk" and i and self.words[i - 1] == "at"
+        if self.numbers.get(i) != "clock" and not (dotted and _DOTTED(self.texts[i])):
             return None
         at, wide = _time_of_day(self.texts[i])
         joined = i + 2 < len(self.texts) and self.numbers.get(i + 2) == "clock"
@@ -88,6 +93,18 @@ class ClockTimeParser(RelativeDateParser):
             end = _time_of_day(self.texts[i + 2])[0]
             return (i + 3, (at, end)) if at < end else None
         return i + 1, (at - wide, at + wide)
+
+    def _hour_of_a_part(self, i: int) -> tuple[int, Hours] | None:
+        """Return the same of "5 in the evening"."""
+        hour = self.days.get(i, 0)
+        part = self._part_of_day(i + 1) if 1 <= hour <= 12 and self.words[i + 1] == "in" else None
+        if part is None:
+            return None
+        after, (first, last) = part
+        for at in (hour % 12 * _HOUR, (hour % 12 + 12) * _HOUR):
+            if first <= at < last:
+                return after, (at - _BY_THE_HOUR, at + _BY_THE_HOUR)
+        return None
 
     def _part_of_day(self, i: int) -> tuple[int, Hours] | None:
         """Return the same of "in the evening", "at night", "at noon"."""
@@ -112,7 +129,7 @@ def _narrowed(found: Expression, after: int, hours: Hours) -> Expression:
 def _time_of_day(text: str) -> tuple[timedelta, timedelta]:
     """Return the time since midnight, and how far it reaches to either side."""
     digits = text.rstrip("apm. ")
-    hour, _, rest = digits.partition(":")
+    hour, _, rest = digits.replace("h", ":").replace(".", ":").partition(":")
     h = int(hour)
     if text.endswith("m"):
         h = h % 12 + (12 if "p" in text else 0)

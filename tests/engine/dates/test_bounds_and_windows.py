@@ -111,6 +111,25 @@ def test_a_question_names_it(text, named):
     assert written(find_range(text, NOW)) == named
 
 
+@pytest.mark.parametrize(
+    ("text", "hours"),
+    [
+        ("yesterday 14:30-15:30", "14:30..15:30"),
+        ("between 10am and 1pm yesterday", "10:00..13:00"),
+        ("yesterday between 10am and 1pm", "10:00..13:00"),
+        ("yesterday from 9:00 to 11:00", "09:00..11:00"),
+        ("yesterday at 14h30", "14:15..14:45"),
+        ("yesterday at 14.30", "14:15..14:45"),
+        ("yesterday, 14.30 of it", "00:00..00:00"),
+        ("yesterday at 2.5 times the price", "00:00..00:00"),
+        ("yesterday from 15:00 to 14:00", "00:00..00:00"),
+    ],
+)
+def test_hours_of_a_day(text, hours):
+    start, end = (EPOCH + at * MICROSECOND for at in find_range(text, NOW)[:2])
+    assert f"{start:%H:%M}..{end:%H:%M}" == hours and start.day == 17
+
+
 def test_what_starts_on_a_day_happens_then():
     found = find_event_range("I have a research trip starting 5 July.", NOW)
     assert written(found) == "2026-07-05..2026-07-06"
