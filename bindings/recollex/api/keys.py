@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeAlias
 
 from recollex.api.progress import progress_bar
 from recollex_engine.agents import snapshot
-from recollex_engine.agents.folder_names import agent_folder, agents_in
+from recollex_engine.agents.folder_names import agent_folder, agents_in, kept_name
 from recollex_engine.errors import InputError
 from recollex_engine.storage import encryption
 from recollex_engine.storage.encryption import INSTALL, KEY_BYTES, library
@@ -218,7 +218,8 @@ def copy(
     """
     before = key_bytes(key)
     after = key_bytes(new_key, "new_key")
-    names = agents_in(absolute(source)) if agent_id is None else [agent_id]
+    place = absolute(source)
+    names = agents_in(place) if agent_id is None else [kept_name(place, agent_id)]
     for name in names:
         folder = _existing(source, name)
         with progress_bar(None, f"copying {name}", "operations") as progress:

@@ -11,7 +11,7 @@ from recollex.api.progress import progress_bar
 from recollex.api.store import open, read_embedder
 from recollex_engine.agents import erased_copies, snapshot
 from recollex_engine.agents.doctor import Diagnosis, examine_agent, examine_store
-from recollex_engine.agents.folder_names import agent_folder, agents_in
+from recollex_engine.agents.folder_names import agent_folder, agents_in, kept_name
 from recollex_engine.backup.backup import erase_in_backup
 from recollex_engine.backup.manifest import is_backup, last_manifest
 from recollex_engine.backup.restoring import mend_vectors
@@ -119,6 +119,7 @@ def reembed(
     """
     loaded = checked(read_embedder(embedder))()
     secret = key_bytes(key)
+    agent_id = kept_name(absolute(path), agent_id)
     folder = agent_folder(absolute(path), agent_id)
     cipher = open_key(folder, secret) if folder.is_dir() else None
     made = reembedding.reembed(
@@ -181,6 +182,7 @@ def erase_in_copy(
     """
     check_text(by, "by", MAX_NAME)
     check_text(why, "why", MAX_NAME)
+    agent_id = kept_name(absolute(path), agent_id)
     source = agent_folder(absolute(path), agent_id)
     if not source.is_dir():
         raise InputError(f"there is no agent {agent_id!r} in {path}")
@@ -246,7 +248,7 @@ def doctor(
         last_manifest(source)  # or there is no backup
     secret = key_bytes(key)
     diagnoses = [examine_store(place, repair=repair)]
-    names = agents_in(place) if agent_id is None else [agent_id]
+    names = agents_in(place) if agent_id is None else [kept_name(place, agent_id)]
     for name in names:
         if name not in agents_in(place):
             raise InputError(f"there is no agent {name!r} in {path}")

@@ -182,10 +182,11 @@ class Store:
         """
         engine_agent = self._store.agent(agent_id, key_bytes(key))
         with self._lock:
-            agent = self._agents.get(agent_id)
+            agent = self._agents.get(engine_agent.name)
             if agent is None or agent.engine is not engine_agent:
                 mode = None if self._extraction is None else self._extraction.mode
-                agent = self._agents[agent_id] = Agent(engine_agent, self._hold, mode)
+                agent = Agent(engine_agent, self._hold, mode)
+                self._agents[agent.name] = agent
         if self._extraction is not None:
             self._extraction.opened(engine_agent)
         if (llm := engine_agent.context.llm) is not None:
@@ -245,9 +246,9 @@ class Store:
         >>> [(memory.agent, memory.text) for memory in found]
         [('team', 'The office kitchen is on the second floor.')]
         """
-        ids = agent_ids(agents)
+        asked = {agent.name: agent for agent in map(self.agent, agent_ids(agents))}
         return recall_together(
-            [self.agent(each) for each in ids],
+            list(asked.values()),
             query,
             max_tokens=max_tokens,
             limit=limit,

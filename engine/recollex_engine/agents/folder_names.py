@@ -23,6 +23,7 @@ import re
 import secrets
 import warnings
 from pathlib import Path
+from unicodedata import normalize
 from urllib.parse import quote, unquote
 
 from recollex_engine.domain.checks import check_text
@@ -131,6 +132,25 @@ def agent_folder(path: Path, name: str) -> Path:
     if len(safe) > 255:
         raise InputError(f"agent_id takes {len(safe)} bytes as a folder's name, at most 255")
     return path / AGENTS / safe
+
+
+def kept_name(path: Path, name: str) -> str:
+    """Return ``name`` as the store at ``path`` spells it: one agent in each spelling of Unicode.
+
+    That is the spelling of an agent that holds something, the given one before others, or else
+    NFC: stores may hold agents of other spellings, from before names were composed.
+
+    >>> len(kept_name(Path("memory"), "Jose\u0301"))
+    4
+    """
+    if not isinstance(name, str) or name.isascii() or len(name) > 4 * MAX_AGENT:
+        return name  # `agent_folder` refuses what is no name
+    composed = normalize("NFC", name)
+    for each in (name, composed, normalize("NFD", name)):
+        with contextlib.suppress(InputError):
+            if (agent_folder(path, each) / "log").is_dir():
+                return each
+    return composed
 
 
 def _encoded(found: re.Match[str]) -> str:

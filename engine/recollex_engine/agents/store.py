@@ -20,6 +20,7 @@ from recollex_engine.agents.folder_names import (
     agent_folder,
     agents_in,
     delete_folder,
+    kept_name,
     remove_left_over,
 )
 from recollex_engine.agents.summary import AgentSummary, summarize
@@ -51,7 +52,6 @@ from recollex_engine.storage.formats import (
 )
 from recollex_engine.storage.lock import HeldFolder, absolute
 from recollex_engine.text.analyzer import check_language
-from recollex_engine.text.normal_form import normal_form
 from recollex_engine.text.type_rule import Naming
 from recollex_engine.writing.contexts import StoreContext
 
@@ -209,7 +209,7 @@ class Store:
         ``key``: of this agent, if it is not the store's. Raises `LockedError` if another writer has
         it open, unless the store is read-only, and `EncryptionError` for a wrong or missing key.
         """
-        name = normal_form(name)
+        name = kept_name(self.path, name)
         folder = agent_folder(self.path, name)
         given = self.key if key is None else key
         with self._lock:
@@ -259,7 +259,7 @@ class Store:
         if self._inherited:
             return
         with self._lock:
-            agent = self._agents.pop(normal_form(name), None)
+            agent = self._agents.pop(kept_name(self.path, name), None)
         if agent is not None:
             agent.close()
 
@@ -268,7 +268,7 @@ class Store:
 
         Waits for calls in progress. Raises `UnknownIdError` if there is none of that name.
         """
-        name = normal_form(name)
+        name = kept_name(self.path, name)
         folder = agent_folder(self.path, name)
         self._check_open()
         self.check_place()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from recollex.api.agent import Agent
 from recollex.api.store import Store
 from recollex.remote.server.calls import Observer
+from recollex_engine.agents.folder_names import kept_name
 
 
 class AgentCache:
@@ -37,6 +38,7 @@ class AgentCache:
     @contextmanager
     def using(self, name: str) -> Iterator[Agent]:
         """Give the agent, open until the body ends. Raises as `Store.agent` does."""
+        name = kept_name(self.store.path, name)
         agent = self._take(name)
         try:
             yield agent
@@ -47,6 +49,7 @@ class AgentCache:
 
     def delete(self, name: str) -> None:
         """Delete the agent, once no call uses it. Raises as `Store.delete_agent` does."""
+        name = kept_name(self.store.path, name)
         with self._changed:
             self._deleting += 1
             self._changed.wait_for(lambda: name not in self._busy and not self._used.get(name))
