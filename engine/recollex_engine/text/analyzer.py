@@ -9,7 +9,7 @@ A text becomes a sequence of tokens in text order, one per position:
    letters and a dot between digits do not end a word (`o'brien`, `3.5`, `192.168.0.1`), nor does a
    comma before three digits (`10,000` -> `10000`). Everything else separates, so a URL, an address,
    a user name or a hashtag is split into its parts: a search for any part finds it, and so does a
-   search for the whole in quotes, as a phrase. Emoji and other symbols are no tokens.
+   search for the whole in quotes, as a phrase. An emoji is a word; other symbols are no tokens.
 3. Scripts written without spaces (Han, kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping
    bigrams, one per position; a run of one character becomes that character.
 4. English stop words become None, which keeps their position for phrases. Other languages have no
@@ -76,6 +76,11 @@ _UNDECOMPOSED = str.maketrans(
         "ħ": "h",
     }
 )
+_EMOJI = (
+    "[\U0001f1e6-\U0001f1ff]{2}"
+    "|[\u2600-\u27bf\U0001f300-\U0001f3fa\U0001f400-\U0001f64f\U0001f680-\U0001f6ff\U0001f900-\U0001faff]"
+)
+"""A flag, or an emoji without its tone of skin, for a regular expression."""
 _UNSEEN = "\u00ad\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
 _PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'"} | dict.fromkeys(_UNSEEN))
 _BROKEN = re.compile(r"(?<=[^\W\d_])-\r?\n[ \t]{0,40}(?=[^\W\d_])")
@@ -301,4 +306,4 @@ def _wide_word() -> re.Pattern[str]:
     marks = "".join(f"{chr(first)}-{chr(last)}" for first, last in runs)
     letter = rf"[^\W_{UNSPACED}]"
     unit = rf"{letter}{{1,{LONGEST_TERM}}}(?:[{marks}]{{1,8}}{letter}{{0,{LONGEST_TERM}}}){{0,16}}"
-    return re.compile(rf"[{UNSPACED}]+|{unit}{_INNER.format(w=unit)}")
+    return re.compile(rf"[{UNSPACED}]+|{_EMOJI}|{unit}{_INNER.format(w=unit)}")

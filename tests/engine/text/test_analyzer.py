@@ -40,7 +40,7 @@ def test_the_examples_in_the_docstrings_run():
         ("v2.0.1 at 192.168.0.1.", ["v2.0.1", None, "192.168.0.1"]),
         ("https://example.com/a?q=1", [None, "exampl", "com", None, "q", "1"]),
         ("bob_chen@mail.org #BlackCats", ["bob", "chen", "mail", "org", "blackcat"]),
-        ("so happy 😀 ❤️ 1️⃣", [None, "happi", "1"]),
+        ("so happy 😀 ❤️ 1️⃣", [None, "happi", "\U0001f600", "\u2764", "1"]),
         ("東京都 は 中", ["東京", "京都", "は", "中"]),
         ("iPhoneを買う", ["iphon", "を買", "買う"]),
         ("한국어", ["한국", "국어"]),
@@ -204,3 +204,14 @@ def test_what_nobody_sees_parts_no_word(unseen):
 @pytest.mark.parametrize("apart", ["well - known", "well -\nknown", "a-\n1", "7-\nday", "x--\ny"])
 def test_other_hyphens_part_words_as_before(apart):
     assert Analyzer().sequence(apart) == Analyzer().sequence(apart.replace("-", " "))
+
+
+def test_an_emoji_is_a_word():
+    sequence = Analyzer().sequence
+    assert sequence("Great \U0001f389 party\U0001f389\U0001f389") == [
+        *("great", "\U0001f389", "parti"),
+        *("\U0001f389", "\U0001f389"),
+    ]
+    assert sequence("\U0001f44d\U0001f3fd") == sequence("\U0001f44d") == ["\U0001f44d"]  # any skin
+    assert sequence("\u2764\ufe0f") == ["\u2764"] and sequence("\u2192 \u00a9 \u20ac") == []
+    assert sequence("\U0001f1f3\U0001f1f4") == ["\U0001f1f3\U0001f1f4"]
