@@ -91,6 +91,9 @@ class ClockTimeParser(RelativeDateParser):
         joined = i + 2 < len(self.texts) and self.numbers.get(i + 2) == "clock"
         if joined and (self.texts[i + 1] in DASHES | {"to", "and", "until"}):
             end = _time_of_day(self.texts[i + 2])[0]
+            if self.texts[i + 2].endswith("m") and not self.texts[i].endswith("m"):
+                lent = at + timedelta(hours=12)  # "7:00 to 7:30 pm"
+                at = lent if at < timedelta(hours=12) and lent < end else at
             return (i + 3, (at, end)) if at < end else None
         return i + 1, (at - wide, at + wide)
 

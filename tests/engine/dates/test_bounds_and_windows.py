@@ -133,3 +133,26 @@ def test_hours_of_a_day(text, hours):
 def test_what_starts_on_a_day_happens_then():
     found = find_event_range("I have a research trip starting 5 July.", NOW)
     assert written(found) == "2026-07-05..2026-07-06"
+
+
+HOURS = {
+    "yesterday 14:30-15:30": "17T14:30..17T15:30",
+    "14:30-15:30 yesterday": "17T14:30..17T15:30",
+    "yesterday, 2pm-4pm": "17T14:00..17T16:00",
+    "yesterday 2 pm-4:30 pm": "17T14:00..17T16:30",
+    "yesterday 7:00-7:30 PM": "17T19:00..17T19:30",
+    "yesterday 11:00-1:30 PM": "17T11:00..17T13:30",
+    "yesterday 7:00-7:30 AM": "17T07:00..17T07:30",
+    # traps: no hours, or one only
+    "yesterday 10:00-05:00": "17T00:00..18T00:00",
+    "yesterday 14:30-ish": "17T14:15..17T14:45",
+    "room 3-14:30": None,
+    "ratio 1:30-2:30": None,
+}
+
+
+@pytest.mark.parametrize(("text", "named"), HOURS.items())
+def test_hours_joined_by_a_dash_are_read_whole(text, named):
+    found = find_range(text, NOW)
+    ends = found and [EPOCH + at * MICROSECOND for at in found[:2]]
+    assert (ends and "..".join(f"{end:%dT%H:%M}" for end in ends)) == named
