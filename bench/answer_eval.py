@@ -142,7 +142,7 @@ def _answers(
                 return
             recall = agent.recall(query.text, max_tokens=max_tokens, now=query.asked_at)
             try:
-                said = ask(model, query.text, recall.to_prompt(), f"{query.asked_at:%B %d, %Y}")
+                said = ask(model, query.text, recall.to_prompt(0), f"{query.asked_at:%B %d, %Y}")
                 values = measured(name, query, said)
                 if critic is not None:
                     verdict = judge(critic, query.text, query.answers, said)

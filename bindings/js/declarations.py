@@ -49,7 +49,7 @@ SPECIAL = {
         "  token_counter: string;\n"
         "  confidence: number | null;\n"
         "  readonly memories: Memory[];\n"
-        "  toPrompt(): string;\n"
+        "  toPrompt(options?: { min_confidence?: number }): string;\n"
         "}"
     ),
 }

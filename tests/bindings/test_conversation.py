@@ -172,7 +172,8 @@ def test_the_context_ends_the_system_message(alice: recollex.Agent, content: Any
 def test_the_context_keeps_to_its_budget(alice: recollex.Agent, budget: int) -> None:
     for number in range(40):
         alice.retain(f"Hive {number} gave {number * 7} jars of honey. " + "It was sunny. " * 9)
-    talk = alice.conversation("chat", max_tokens=budget, kinds=("memory", "fact"))
+    options = {"kinds": ("memory", "fact"), "min_confidence": 0}
+    talk = alice.conversation("chat", max_tokens=budget, **options)
     text = talk.context([user("How many jars of honey?")])[0]["content"]
     assert WordVectors().count_tokens(text) <= budget
     assert ("Hive" in text) is (budget > 100)

@@ -71,7 +71,7 @@ export class Recall implements Iterable<Memory> {
   readonly op: number;
   [Symbol.iterator](): Iterator<Memory>;
   /** The memories as text for a language model: one dated line each, best first. */
-  toPrompt(): string;
+  toPrompt(options?: { min_confidence?: number }): string;
 }
 
 /** One agent's memory, from `Store.agent`. */

@@ -5,6 +5,8 @@ import { FIELDS, ROWS } from "./fields.js";
 import { Moment } from "./moments.js";
 
 const FULL = "user";
+const SHOWN = 0.1; // as in confidence.py
+const UNHEARD = 0.5;
 const DATE = new Intl.DateTimeFormat("en-US", {
   ...{ year: "numeric", month: "long", day: "2-digit", timeZone: "UTC" },
 });
@@ -31,13 +33,24 @@ export class Recall {
     return this.memories[Symbol.iterator]();
   }
 
-  /** Return the memories as text for a language model: one dated line each, best first. */
-  toPrompt() {
+  /**
+   * Return the memories as text for a language model: one dated line each, best first.
+   *
+   * It is empty if the recall is not worth its tokens: see `is_shown` of the Python client. With
+   * `min_confidence: 0` it has whatever was recalled.
+   */
+  toPrompt({ min_confidence } = {}) {
     if (this.subgraph || this.beside) {
       throw new InputError("toPrompt writes memories alone: recall without pack and kinds");
     }
-    return promptOf(this.memories);
+    return isShown(this, min_confidence) ? promptOf(this.memories) : "";
   }
+}
+
+/** Return whether a recall is worth putting before a model. */
+export function isShown({ confidence, signs }, least) {
+  if (confidence === null || least !== undefined) return confidence === null || confidence >= least;
+  return confidence >= SHOWN || (confidence > 0 && !(signs?.unknown > UNHEARD));
 }
 
 /** Return memories as the lines of a prompt; sources below full trust are marked. */

@@ -7,7 +7,7 @@ import { InputError } from "./errors.js";
 import { Listed } from "./listed.js";
 import { METHODS } from "./methods.js";
 import { Pool } from "./pool.js";
-import { promptOf } from "./recall.js";
+import { isShown, promptOf } from "./recall.js";
 
 /** The version of this package. */
 export const VERSION = "0.1.0";
@@ -52,7 +52,12 @@ export class Store {
     }));
     return Object.defineProperties(found, {
       memories: { value: memories },
-      toPrompt: { value: () => promptOf(memories) },
+      toPrompt: {
+        value: ({ min_confidence } = {}) =>
+          Object.values(found.recalls).some((each) => isShown(each, min_confidence))
+            ? promptOf(memories)
+            : "",
+      },
     });
   }
 

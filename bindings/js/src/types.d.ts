@@ -311,7 +311,7 @@ export interface JointRecall {
   token_counter: string;
   confidence: number | null;
   readonly memories: Memory[];
-  toPrompt(): string;
+  toPrompt(options?: { min_confidence?: number }): string;
 }
 
 /** Record an edge from an event to an event, an entity (by name), a time or a mention. */

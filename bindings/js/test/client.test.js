@@ -73,6 +73,7 @@ test("a recall has the memories that get and list have", async () => {
   assert.deepEqual([two.replaces.closed.by, two.replaces.closed.how], ["ben", "corrected"]);
   assert.match(recall.toPrompt(), /^\[May 01, 2024\] Ann went to Oslo \u{1F6A2} by boat\.$/mu);
   assert.match(recall.toPrompt(), /^\[May 02, 2024\] Ben stayed in Lisbon\n {4}for a week\.$/m);
+  assert.equal(recall.toPrompt({ min_confidence: 1 }), "");
   const [many] = await bob.recallMany(["Lisbon?"], { query_embedding: [[...embedding]] });
   assert.deepEqual(new Set(many.ids), new Set(recall.ids));
 });

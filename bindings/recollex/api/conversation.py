@@ -94,7 +94,8 @@ class Steps:
         if double := sum(_LINE + each.tokens for each in recall if each.id in here):
             recall = yield "recall", (asked,), {"max_tokens": budget + double} | self._options
         self.recalled = recall
-        lines = _fitting(recall, here, budget)
+        shown = "min_confidence" in self._options or recall.is_shown()
+        lines = _fitting(recall, here, budget) if shown else []
         return with_context(self._talk, lines) if lines else list(self._talk)
 
     def retain(self, messages: Any) -> Step[list[str]]:
@@ -319,7 +320,8 @@ class Conversing:
         session: its name, which is the `document_id` of its memories; the same name takes it up
         again, also after a restart. max_tokens: of the context of each call, at least 100. roles:
         of the messages that are retained. tags: of the memories. recall: options of `recall`, such
-        as ``kinds``, ``trust``, ``any_tags`` or ``min_confidence``.
+        as ``kinds``, ``trust`` or ``any_tags``. With ``min_confidence=0`` a context gets whatever
+        is recalled, else what `Recall.is_shown`.
 
         Raises `errors.InputError`. See `Conversation`.
 

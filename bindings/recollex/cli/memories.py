@@ -76,9 +76,8 @@ def _recall_options(parser: Parser) -> None:
     add(
         "--min-confidence",
         type=number,
-        default=0.0,
         metavar="P",
-        help="answer only if one is there with this probability, 0 to 1 (0)",
+        help="answer only if one is there with this probability, 0 to 1 (0; 0.1 with --prompt)",
     )
     add("--prompt", action="store_true", help="print the text made for a prompt")
     add("--pack", action="store_true", help="pack events, facts and evidence")
@@ -120,7 +119,7 @@ def recall(arguments: Arguments) -> int:
             as_recorded=time_option(arguments, "as_recorded"),
             exact=arguments.exact,
             preset=arguments.preset,
-            min_confidence=arguments.min_confidence,
+            min_confidence=arguments.min_confidence or 0.0,
             explain=arguments.explain,
             pack="subgraph" if arguments.pack else None,
             kinds=tuple(arguments.kind or ("memory",)),
@@ -128,7 +127,8 @@ def recall(arguments: Arguments) -> int:
         if arguments.json:
             print(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
         elif arguments.prompt or arguments.pack:
-            print(found.to_prompt())
+            print(text := found.to_prompt(arguments.min_confidence))
+            return 0 if text else 1
         elif found.beside is not None:
             _print_hits(found, arguments)
         else:

@@ -63,8 +63,8 @@ class RecollexContextProvider(ContextProvider):
             return
         wanted = {"max_tokens": self.max_tokens, **self.options}
         found = await awaited(self.agent.recall, mended(asked[-1]), **wanted)
-        if len(found):
-            text = f"Memories that may bear on this, best first:\n{found.to_prompt()}"
+        if lines := found.to_prompt(self.options.get("min_confidence")):
+            text = f"Memories that may bear on this, best first:\n{lines}"
             here = context.session_id or NO_SESSION
             others = {each.document_id for each in found} - {None, here}
             context.extend_messages(

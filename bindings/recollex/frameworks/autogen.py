@@ -106,8 +106,9 @@ class RecollexMemory(Memory):
             found = await awaited(
                 self.agent.recall, mended(said[-1]), **{"limit": self.limit, **self.options}
             )
-        if len(found):
-            text = f"Relevant memories, best first:\n{found.to_prompt()}"
+        lines = found.to_prompt(self.options.get("min_confidence")) if len(found) else ""
+        if lines:
+            text = f"Relevant memories, best first:\n{lines}"
             await model_context.add_message(SystemMessage(content=text))
         results = [_content(memory) for memory in found]
         return UpdateContextResult(memories=MemoryQueryResult(results=results))

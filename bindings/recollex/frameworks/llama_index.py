@@ -56,7 +56,7 @@ class RecollexMemoryBlock(BaseMemoryBlock[str]):
             return ""
         options = {"max_tokens": self.max_tokens, **self.options}
         found = await awaited(self.agent.recall, mended(question), **options)
-        return str(found.to_prompt())
+        return str(found.to_prompt(self.options.get("min_confidence")))
 
     async def _aput(self, messages: Sequence[Any]) -> None:
         talks: dict[str, list[dict[str, Any]]] = {}

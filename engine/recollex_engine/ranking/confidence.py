@@ -26,6 +26,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+SHOWN = 0.1
+"""The least confidence with which a recall is put before a model by default, see `shows`."""
+UNHEARD = 0.5
+"""The share of unknown words up to which it is put there anyway: cosines of a model without
+measured thresholds say little."""
 STANDS_OUT_OF = 10
 """The rank with which the best memory is compared."""
 
@@ -84,6 +89,18 @@ class Signs:
             return NAMED_BIAS + NAMED_LEAD * self.lead + ahead + size
         found = LIKENESS * self.likeness + LEAD * self.lead + UNKNOWN * self.unknown
         return BIAS + found + size
+
+
+def shows(confidence: float | None, signs: Signs | None, least: float | None) -> bool:
+    """Return whether what was recalled is put before a model; what has no confidence is.
+
+    least: the bound of the confidence, in [0, 1]. By default it is `SHOWN` where more than
+    `UNHEARD` of the question's words are in no memory; and a confidence of 0 is too little.
+    """
+    if confidence is None or least is not None:
+        return confidence is None or confidence >= (least or 0.0)
+    heard = signs is None or signs.unknown <= UNHEARD
+    return confidence >= SHOWN or (heard and confidence > 0)
 
 
 NOTHING_FOUND = Signs(0.0, 0.0, named=0.0, misattributed=0.0, unknown=0.0, memories=0)

@@ -58,9 +58,10 @@ class JointRecall(Sequence[Memory]):
         noun = "memory" if len(self) == 1 else "memories"
         return f"<JointRecall of {self.query!r} from {agents}: {len(self)} {noun}>"
 
-    def to_prompt(self) -> str:
+    def to_prompt(self, min_confidence: float | None = None) -> str:
         """Return the memories as text for a language model; see `Recall.to_prompt`."""
-        return prompt_of(self)
+        shown = any(each.is_shown(min_confidence) for each in self.recalls.values() if len(each))
+        return prompt_of(self) if shown else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recall as JSON values; each memory has its "agent"."""

@@ -270,9 +270,11 @@ class _Pipeline:
     def confidence(self, fused: Fused) -> float | None:
         """Return the probability that the agent holds an answer; None if it is not known.
 
-        It was not calibrated for questions in other scripts than the Latin one.
+        It is 0 where no memory can be an answer (see `Cues.idle`). It was not calibrated for
+        questions in other scripts than the Latin one.
         """
-        if not len(fused.memories) and not self.trace.errors:
+        nothing = not len(fused.memories) and not self.trace.errors
+        if nothing or (fused.signs is not None and self.words.cues.idle):
             return 0.0
         failed = "semantic" in self.trace.errors
         if fused.signs is None or self.words.cues.foreign or failed:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from recollex_engine.facts.hits import Hit
 from recollex_engine.fork import cached_property
-from recollex_engine.ranking.confidence import NOTHING_FOUND, Signs
+from recollex_engine.ranking.confidence import NOTHING_FOUND, Signs, shows
 from recollex_engine.ranking.ranking import Ranking
 from recollex_engine.recall.beside import Beside, hit_of, prompt_lines
 from recollex_engine.recall.memory import Memory, lazy_memories, prompt_of
@@ -172,8 +172,20 @@ class Recall(Sequence[Memory]):
         """The operation of the view that answered."""
         return self._view.op if self._view else 0
 
-    def to_prompt(self) -> str:
+    def is_shown(self, min_confidence: float | None = None) -> bool:
+        """Return whether the recall is worth putting before a model, which costs it tokens.
+
+        min_confidence: the least confidence. By default 0.1, if most of the question's words are in
+        no memory; and small talk and sums ("Hi!", "What is 2+2?") are not worth it. A recall
+        without a confidence is, and one of facts alone.
+        """
+        return not len(self) or shows(self.confidence, self.signs, min_confidence)
+
+    def to_prompt(self, min_confidence: float | None = None) -> str:
         """Return the memories as text for a language model: one dated line each, best first.
+
+        min_confidence: see `is_shown`; 0 writes whatever was recalled. If it is not, the text is
+        empty, unless the recall was packed.
 
         The date has the form that TEMPR 3.3 gives its reranker. If a memory of the recall has a
         source, all below full trust are marked: "[May 04, 2024; source: web] ...". Further lines of
@@ -182,6 +194,8 @@ class Recall(Sequence[Memory]):
         """
         if self.subgraph is not None:
             return self.subgraph.to_prompt()
+        if not self.is_shown(min_confidence):
+            return ""
         if self.beside is not None:
             return "\n".join(prompt_lines(self.hits))
         return prompt_of(self)

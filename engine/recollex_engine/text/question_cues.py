@@ -61,6 +61,16 @@ _QUESTION_WORD = re.compile(
     r"\s*(?:who|whom|whose|what|which|where|how|is|isn't|are|aren't|am|do|don't|does|doesn't|has"
     r"|have|can|can't)\b|\s*(?:who|what|where|how)'s\b"
 )
+_SMALL_TALK = re.compile(
+    r"(?:\W*+\b(?:(?:hi|hello|hey)(?: there)?|good (?:morning|afternoon|evening|night|day)"
+    r"|(?:thanks|thank you)(?: so much| very much| a lot| again)?|bye|goodbye"
+    r"|see you(?: later| soon| tomorrow)?|ok|okay|alright|great|cool|nice|perfect|lol|haha|got it"
+    r"|never mind|how are you|what's up)\b)++\W*+"
+)
+_ARITHMETIC = re.compile(
+    r"(?:(?:what's|what is|how much is|calculate|compute) )?\d+(?:\.\d+)?"
+    r"(?: ?(?:[+*^\u00d7\u00f7]| [-/x] ) ?\d+(?:\.\d+)?)+(?: ?=)? ?\??"
+)
 _LATIN_END = 0x24F  # of Latin Extended-B
 _LATIN_ADDITIONAL = range(0x1E00, 0x1F00)  # Vietnamese
 _WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
@@ -85,6 +95,7 @@ class Cues:
     order: 1 if it wants the latest, -1 if it wants the first, 0 for neither.
     words: its words, in lower case, that may name a person; see `naming_words`.
     foreign: most of its letters are not Latin.
+    idle: no memory can answer it: it is small talk ("Hi!", "Thanks, bye") or arithmetic.
 
     >>> read_cues("Where do I live these days?").present
     'these days'
@@ -103,6 +114,7 @@ class Cues:
     order: int
     words: frozenset[str]
     foreign: bool
+    idle: bool
 
 
 def first_name(person: str) -> str | None:
@@ -133,6 +145,7 @@ def read_cues(text: str) -> Cues:
         order=(_LAST.search(folded) is not None) - (_FIRST.search(folded) is not None),
         words=naming_words(text, words),
         foreign=_foreign(folded),
+        idle=bool(_SMALL_TALK.fullmatch(folded) or _ARITHMETIC.fullmatch(folded.strip())),
     )
 
 

@@ -210,3 +210,26 @@ def test_a_person_says_whose_turns_a_question_is_about(text, person):
 )
 def test_a_question_is_foreign_if_most_of_its_letters_are_not_latin(text, expected):
     assert read_cues(text).foreign is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hi!", True),
+        ("Hello there, how are you?", True),
+        ("Thanks, bye", True),
+        ("\U0001f44b ok, what\u2019s up?", True),
+        ("What is 2+2?", True),
+        ("17 * 23 =", True),
+        ("3.5 \u00d7 2", True),
+        ("Hey, when is my flight?", False),
+        ("Tomorrow?", False),
+        ("Yes, please.", False),  # an answer
+        ("What is 555-1234?", False),  # a number of a telephone
+        ("What is 5/7?", False),  # a day
+        ("+49 30 1234", False),
+        ("", False),
+    ],
+)
+def test_small_talk_and_arithmetic_ask_no_memory(text, expected):
+    assert read_cues(text).idle is expected

@@ -109,8 +109,9 @@ class MemoryTools:
             str | None, Field(description="Only what was so at this time, ISO 8601.")
         ] = None,
         min_confidence: Annotated[
-            float, Field(ge=0, le=1, description="Answer only if one is there so probably.")
-        ] = 0.0,
+            float | None,
+            Field(ge=0, le=1, description="Answer only if one is there so probably; 0 for always."),
+        ] = None,
     ) -> CallToolResult:
         """Return the memories that bear on a question, best first, a dated line each with its id.
 
@@ -126,10 +127,11 @@ class MemoryTools:
             until=moment(until, "until"),
             as_recorded=moment(as_recorded, "as_recorded"),
             as_world=moment(as_world, "as_world"),
-            min_confidence=min_confidence,
+            min_confidence=min_confidence or 0.0,
         )
-        memories = [shown(each) for each in found]
-        return answer(memory_lines(found), memories=memories, confidence=found.confidence)
+        kept = found if found.is_shown(min_confidence) else ()
+        memories = [shown(each) for each in kept]
+        return answer(memory_lines(kept), memories=memories, confidence=found.confidence)
 
     @answers
     def get(self, context: Caller, id: Id, as_recorded: Time = None) -> CallToolResult:

@@ -50,6 +50,16 @@ def test_a_memory_is_retained_recalled_corrected_and_forgotten(tmp_path: Path, m
     talk(tmp_path, work, mode=mode)
 
 
+def test_a_greeting_recalls_nothing_unless_it_is_wanted(tmp_path: Path) -> None:
+    async def work(client: Any) -> None:
+        await called(client, "retain", text="Ann has a boat.")
+        found = await called(client, "recall", query="Hi!")
+        assert (found["text"], found["memories"]) == ("Nothing was found.", [])
+        assert (await called(client, "recall", query="Hi!", min_confidence=0))["memories"]
+
+    talk(tmp_path, work)
+
+
 def test_errors_name_the_bound_and_the_value(tmp_path: Path) -> None:
     async def work(client: Any) -> None:
         for tool, arguments, expected in (
