@@ -148,7 +148,8 @@ def read_words(words: Mapping[str, str], kind: Schema, whole: str) -> dict[str, 
 
     kind: of `members`, or another struct.
     """
-    kinds = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    bare: Any = getattr(kind, "__origin__", kind)  # without what is said about it
+    kinds = {field.name: field.type for field in msgspec.structs.fields(bare)}
     plain = {name: _plain(word, kinds.get(name)) for name, word in words.items()}
     found: dict[str, Any] = read(plain, kind, whole)
     return found
