@@ -65,7 +65,8 @@ def recall(
     started = time.perf_counter_ns()
     trace = Trace()
     given = question.text
-    question = replace(question, text=without_quotes(given))
+    if (bare := without_quotes(given)) != given:
+        question = replace(question, text=bare)
     query = question.embedding
     compares = preset.compares or question.packing is not None
     searches = view.memories or (question.kinds != MEMORIES and makes_vectors(embedder))
