@@ -31,6 +31,7 @@ from recollex_engine.errors import InputError, StoreFullError
 from recollex_engine.storage.commit_word import DELETED, CommitWord
 from recollex_engine.storage.disk import flush_folder, store_full
 from recollex_engine.storage.unfinished import remove_unfinished
+from recollex_engine.text.normal_form import normal_form
 from recollex_engine.writing.reembedding import alone_in
 
 LEFT_OVER = ".deleted-"
@@ -145,7 +146,7 @@ def kept_name(path: Path, name: str) -> str:
     """
     if not isinstance(name, str) or name.isascii() or len(name) > 4 * MAX_AGENT:
         return name  # `agent_folder` refuses what is no name
-    composed = normalize("NFC", name)
+    composed = normal_form(name)
     for each in (name, composed, normalize("NFD", name)):
         with contextlib.suppress(InputError):
             if (agent_folder(path, each) / "log").is_dir():

@@ -129,17 +129,23 @@ class ExpressionParser:
         unfinished = [period for period in possible if period[1] > self.now]
         if not possible:
             raise ValueError("no year from 1 to 9999 has this day")
-        nearest = min(possible, key=lambda p: abs(p[0] + (p[1] - p[0]) / 2 - self.now))
-        lasts = nearest[1] - nearest[0]
-        ended = self.now - nearest[1] <= _NEAR and nearest[1] <= self.now and lasts <= _MONTH
-        begins = nearest[0] - self.now <= _NEAR and nearest[1] > self.now and lasts <= _DAY
-        if not self.asks and (ended or begins):
+        if not self.asks and self._is_near(nearest := self._nearest(possible)):
             return nearest
         if begun and (looking == "past" or not unfinished):
             return begun[-1]
         if looking == "future" or not begun:
             return unfinished[0]
-        return nearest
+        return self._nearest(possible)
+
+    def _nearest(self, possible: list[Period]) -> Period:
+        return min(possible, key=lambda p: abs(p[0] + (p[1] - p[0]) / 2 - self.now))
+
+    def _is_near(self, period: Period) -> bool:
+        """Return whether a day is `_NEAR` to come, or a day or a month was over so lately."""
+        start, end = period
+        if end <= self.now:
+            return self.now - end <= _NEAR and end - start <= _MONTH
+        return start - self.now <= _NEAR and end - start <= _DAY
 
     def counts(self, i: int) -> bool:
         """Return whether token `i` is a thing that is counted: a number before it is no date."""

@@ -157,6 +157,7 @@ _REACHING_BACK = frozenset({"before", "until", "till", "by"})
 _REACHING_ON = frozenset({"since", "after", "following"})
 _REACHING = _REACHING_BACK | _REACHING_ON | {"from"} | {words[0] for words in BOUNDS}
 _BEGINNING_WORDS = frozenset({"starting", "beginning"})
+_BOUNDING = _REACHING_BACK | _REACHING_ON | {"from", "in"}
 _LONGEST_LIST = 32
 """Limit of the times of a list; a longer one is no range, and is not read from each of them."""
 _CLAUSE = 9
@@ -397,7 +398,7 @@ class Scanner:
                 word = meant
                 first = i + len(words)
                 break
-        if word not in _REACHING_BACK | _REACHING_ON | {"from", "in"}:
+        if word not in _BOUNDING:
             return None
         expression = self._parser.expression(first)
         if expression is None:

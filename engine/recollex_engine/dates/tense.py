@@ -19,6 +19,7 @@ from bisect import bisect_right
 
 from recollex_engine.dates.english_words import Tokens
 from recollex_engine.dates.expression_parser import Looking
+from recollex_engine.fork import cached_property
 
 _SENTENCE = re.compile(
     r"(?:[^.?!\n]++|\.(?=\S)|(?:(?<=\b[a-z])|(?<=\bmr|\bms|\bdr|\bst|\bno)|(?<=\bmrs))\.)*+"
@@ -82,8 +83,8 @@ _ARRANGING = re.compile(
     r"|needs? to|must|(?:have|has|got) to|should(?! have)|ought to|can(?:'t|not)?|could you|might"
     # what starts, arrives, is on a day
     r"|starts?|begins?|opens?|closes?|(?<!the )ends?|finishes|arrives?|leaves?|departs?|comes?"
-    r"|flies|lands?"
-    r"|returns?|launches|expires?|graduates?|gets? (?:back|here|home|married)|visits?|takes place"
+    r"|flies|lands?|returns?|launches|expires?|graduates?|gets? (?:back|here|home|married)"
+    r"|visits?|takes place"
     r"|kicks off|departing|arriving|leaving|runs out|turns|is back|checks? (?:in|out)|picks? up"
     r"|moves? (?:in|out|to|into)"
     rf"|(?:have|has|got|'ve got|'ve) {_NOUN}|day off"
@@ -98,10 +99,9 @@ _ARRANGING = re.compile(
     r"|remembering|loving|enjoying|asking|saying|looking at|looking for|king)\b)\w{2,}ing"
     # an order
     r")\b|(?:^|[.!?,;:])\W?(?:please |pls |then |also )?(?:pick|call|buy|bring|meet|send|submit"
-    r"|return"
-    r"|take|get|pay|finish|join|come|mark|save|order|renew|prepare|email"
-    r"|mail"
-    r"|text|visit|water|fix|check|ask|give|put|register|sign|vote|wake|leave|drop|deliver|confirm"
+    r"|return|take|get|pay|finish|join|come|mark|save|order|renew|prepare|email"
+    r"|mail|text|visit|water|fix|check|ask|give|put|register|sign|vote|wake|leave|drop|deliver"
+    r"|confirm"
     r"|invite|arrange|organi[sz]e|pack) (?!(?:was|were|did|had)\b)",
     re.IGNORECASE,
 )
@@ -127,35 +127,32 @@ _BY = _NAMED_BY | _AIMED | _STARTING
 class _Verbs:
     """What the verbs of a clause or a sentence say, each asked for once."""
 
-    __slots__ = ("_ahead", "_arranged", "_arranging", "_past", "_text")
-
     def __init__(self, text: str) -> None:
         self._text = text
-        self._ahead: bool | None = None
-        self._past: bool | None = None
-        self._arranged: bool | None = None
-        self._arranging: bool | None = None
+
+    @cached_property
+    def _ahead(self) -> bool:
+        return _AHEAD.search(self._text) is not None
+
+    @cached_property
+    def _arranged(self) -> bool:
+        return _ARRANGED.search(self._text) is not None
+
+    @cached_property
+    def _past(self) -> bool:
+        return _is_past(self._text)
+
+    @cached_property
+    def _arranging(self) -> bool:
+        return _ARRANGING.search(self._text) is not None
 
     def looking(self, by: str) -> Looking | None:
         """Return how it looks at a time after the word ``by``; None if no verb says it."""
-        if self._ahead is None:
-            self._ahead = _AHEAD.search(self._text) is not None
-        if self._ahead or by in _STARTING:
+        if by in _STARTING or self._ahead or (by in _AIMED and self._arranged):
             return "future"
-        if by in _AIMED:
-            if self._arranged is None:
-                self._arranged = _ARRANGED.search(self._text) is not None
-            if self._arranged:
-                return "future"
-        if self._past is None:
-            self._past = _is_past(self._text)
         if self._past:
             return "past"
-        if by in _NAMED_BY:
-            return None
-        if self._arranging is None:
-            self._arranging = _ARRANGING.search(self._text) is not None
-        return "future" if self._arranging else None
+        return "future" if by not in _NAMED_BY and self._arranging else None
 
     def asked(self) -> Looking | None:
         """Return how it looks if it is asked, or told with a question; None if no verb says it."""
