@@ -59,7 +59,9 @@ admits were spread evenly."""
 EXPANSION_LINK = 64
 """Width of the search that links a new memory to its nearest ones."""
 CHUNK = 1_024
-"""Rows that are added between two questions for the number of threads."""
+"""Rows that are added between two questions for the number of threads. One thread adds the first
+of them: threads that begin a graph together do not see each other's rows. Of 1,000 rows, built 150
+times, the worst graph had 0.88 of the nearest rows with 8 threads, 0.98 with two, 0.99 with one."""
 
 CodedRows: TypeAlias = tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.uint32]]
 """The rows' codes in four bits a component, uint8[rows, dimension / 2]; their steps, float32[rows];
@@ -334,9 +336,10 @@ def extend_graph(
 ) -> bool:
     """Write to ``path`` the graph of ``before`` with ``codes`` int8[n, D] added from ``first_row``.
 
-    ``threads()`` is asked every `CHUNK` rows how many threads may insert them. Returns True when
-    the file is durable; False, without a file, once ``threads()`` is 0. Raises `StoreFullError`
-    with nothing at ``path``, and `CorruptError` for a damaged ``before``.
+    ``threads()`` is asked every `CHUNK` rows how many threads may insert them; one inserts the
+    first `CHUNK` rows of a graph. Returns True when the file is durable; False, without a file,
+    once ``threads()`` is 0. Raises `StoreFullError` with nothing at ``path``, and `CorruptError`
+    for a damaged ``before``.
 
     Cost: reading and writing the whole graph, which is in memory meanwhile, and one insertion a
     row.
@@ -353,6 +356,8 @@ def extend_graph(
         allowed = threads()
         if allowed == 0:
             return False
+        if len(index) < CHUNK:
+            allowed = 1
         part = codes[start : start + CHUNK]
         keys = np.arange(first_row + start, first_row + start + len(part), dtype=np.uint64)
         index.add(keys, part, threads=allowed)

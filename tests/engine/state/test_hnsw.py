@@ -46,6 +46,14 @@ def test_a_graph_is_extended_and_finds_every_row(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "2"]
 
 
+def test_one_thread_begins_a_graph_whatever_is_allowed(tmp_path):
+    one = tmp_path / "one"
+    extended(one, None, CODES, 0)
+    for name in "abcde":
+        extend_graph(tmp_path / name, None, CODES, 0, lambda: 8)
+        assert (tmp_path / name).read_bytes() == one.read_bytes()
+
+
 def test_no_thread_allowed_ends_the_building(tmp_path):
     allowed = iter([1, 0])
     codes = np.tile(CODES, (3, 1))
