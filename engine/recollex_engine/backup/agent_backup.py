@@ -70,7 +70,8 @@ def back_up_agent(
         with ErasureWatch(folder) as watch:
             try:
                 if not watch.began_during_erasure:
-                    record = _read_agent(folder, base, None if fresh else former, add)
+                    former_end = None if fresh else former
+                    record = read_agent(folder, base, former_end, add, _published(folder))
                     if not watch.has_seen_erasure:
                         return record
             except (CorruptError, FileNotFoundError, _Rewritten) as error:
@@ -95,12 +96,18 @@ def _published(folder: Path) -> int | None:
     return commit.op if commit.is_whole and is_locked(folder / "LOCK") else None
 
 
-def _read_agent(
-    folder: Path, base: AgentRecord | None, former: AgentRecord | None, add: Add
+def read_agent(
+    folder: Path,
+    base: AgentRecord | None,
+    former: AgentRecord | None,
+    add: Add,
+    until: int | None,
 ) -> AgentRecord | None:
-    """Return the agent's record; pieces of ``base`` are kept, ``former`` must be its beginning."""
-    head = HeadFile(folder / LOG).read()  # first: the log holds it by now
-    until = _published(folder)
+    """Return the agent's record up to operation ``until``, None for all; None if it is empty.
+
+    Pieces of ``base`` are kept; ``former`` must be the log's beginning.
+    """
+    head = HeadFile(folder / LOG).read() if until is None else None  # the log holds it by now
     settings: Settings | None = base.settings if base else None
     first = base.first if base else ""
     batches = VectorBatches(base.rows if base else 0)
@@ -124,7 +131,7 @@ def _read_agent(
     finally:
         follower.close()
     end = follower.position
-    if head is not None and until is None and end.op < head.op:
+    if head is not None and end.op < head.op:
         raise lost_lines(folder / LOG, head, end.op)
     if former is not None and base is None and then != former.end.chain:
         found = f"operation {end.op}, of another history" if then or end.op else "an empty log"

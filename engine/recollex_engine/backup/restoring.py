@@ -241,13 +241,13 @@ def _restore_agent(
     with new_agent(path, name) as folder:
         if at is None or at >= record.end.recorded_at:
             cipher = _unlocked(record, folder, key)
-            _write(target, record, folder, progress)
+            write_agent(target, record, folder, progress)
             _check(record, folder, None)
             del cipher
             return record.end.op
         with unfinished_folder(path, INSIDE) as whole:
             cipher = _unlocked(record, whole, key)
-            _write(target, record, whole, progress)
+            write_agent(target, record, whole, progress)
             op = _check(record, whole, at)
             if op:
                 copy_until(whole, record.settings, record.end.op, op, folder)
@@ -260,8 +260,10 @@ def _unlocked(record: AgentRecord, folder: Path, key: bytes | None) -> Cipher | 
     return put_key_file(folder, record.key.encode(), key) if record.key else None
 
 
-def _write(target: Target, record: AgentRecord, folder: Path, progress: RestoreProgress) -> None:
-    """Write an agent's log and vectors from their pieces; `new_agent` flushes them."""
+def write_agent(
+    target: Target, record: AgentRecord, folder: Path, progress: RestoreProgress = lambda _: None
+) -> None:
+    """Write an agent's log and vectors from their pieces, without flushing them."""
 
     def copy(pieces: tuple[Piece, ...], sink: FileSink) -> None:
         for piece in pieces:
