@@ -2,6 +2,7 @@
 
 import itertools
 import resource
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -14,11 +15,13 @@ from recollex_engine import fork
 from recollex_engine.domain.settings import Settings
 from recollex_engine.errors import (
     ClosedError,
+    CorruptError,
     ModelMismatchError,
     ReadOnlyError,
     RecollexError,
     StoreMovedError,
 )
+from recollex_engine.log.home import LogHome
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.state.file_sizes import FileSizes
 from recollex_engine.state.read_replica import ReadReplica
@@ -243,6 +246,7 @@ class AgentFiles:
             self.check_place()
             return
         with self, system_errors(self.folder):
+            self._prepared()
             if self.are_there and not self._context.read_only:
                 self.writer()
             elif self._has_log():
@@ -291,15 +295,7 @@ class AgentFiles:
                 self._maintenance.close()  # views go on with what was published
             if self._writer is None or interrupted:
                 self._context.create()
-                writer = Writer(
-                    self.folder,
-                    self._context.durability,
-                    self._context.clock,
-                    self._embedder_for,
-                    self._context.on_flush,
-                    self._context.start_progress,
-                    self.key,
-                )
+                writer = self._new_writer()
                 self._cipher = cipher_at(self.folder)
                 try:
                     if writer.settings is not None:
@@ -312,6 +308,34 @@ class AgentFiles:
                 self.opens_writer = True
                 self._opened()
             return self._writer
+
+    def _prepared(self) -> LogHome | None:
+        """Return the home of the log, once the folder is what it has; None without homes."""
+        homes = self._context.homes
+        if homes is None:
+            return None
+        self._context.create()
+        return homes.prepare(self.name, self.folder)
+
+    def _new_writer(self) -> Writer:
+        """Return the writer of the files; those that are damaged are made again from the home."""
+        for attempt in range(2):
+            try:
+                return Writer(
+                    self.folder,
+                    self._context.durability,
+                    self._context.clock,
+                    self._embedder_for,
+                    self._context.on_flush,
+                    self._context.start_progress,
+                    self.key,
+                    self._prepared(),
+                )
+            except CorruptError:
+                if attempt or self._context.homes is None:
+                    raise
+                shutil.rmtree(self.folder)
+        raise AssertionError  # not reached
 
     def _has_log(self) -> bool:
         return (self.folder / "log").exists()

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -38,6 +39,7 @@ from recollex_engine.errors import (
     UnknownIdError,
 )
 from recollex_engine.log.durability import MODES, Durability
+from recollex_engine.log.home import LogHomes
 from recollex_engine.log.reader import StartProgress
 from recollex_engine.models.embedder import Embedder, checked
 from recollex_engine.state.access_journal import AccessCounting
@@ -146,6 +148,10 @@ class Store:
             llm=llm,
             accesses=self._accesses,
         )
+
+    def live_in(self, homes: LogHomes) -> None:
+        """Let the logs of agents be durable in homes; called before any agent is opened."""
+        self._context = replace(self._context, homes=homes)
 
     def after_writes(self, tell: Callable[[Agent], None]) -> None:
         """Call ``tell`` with the agent after each transaction, in the thread that wrote."""
@@ -276,6 +282,9 @@ class Store:
             raise ReadOnlyError(
                 f"{self.path} was opened with read_only=True: open it without it to delete an agent"
             )
+        homes = self._context.homes
+        if homes is not None:
+            self.agent(name)  # its folder is made, if there is such an agent
         with self._lock:
             self._check_open()
             agent = self._agents.get(name)
@@ -285,16 +294,22 @@ class Store:
             raise UnknownIdError(name, name, "agent")
         with nullcontext() if agent is None else agent.being_deleted(), system_errors(folder):
             delete_folder(self.path, folder)
+            if homes is not None:
+                homes.delete(name)
 
     def agents(self) -> list[str]:
         """Return the names of the agents that hold something, sorted."""
         self._check_open()
         self.check_place()
+        if self._context.homes is not None:
+            return self._context.homes.agents()
         with system_errors(self.path):
             return agents_in(self.path)
 
     def summaries(self) -> list[AgentSummary]:
         """Return how much each of these agents holds, by name; see `summary.summarize`."""
+        if self._context.homes is not None:
+            raise InputError("a cluster counts no memories of all agents: ask each for its stats")
         keys = self._keys()
         found = []
         for name in self.agents():

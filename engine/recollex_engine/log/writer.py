@@ -37,6 +37,7 @@ from recollex_engine.log.format import (
     lost_lines,
     seal_operations,
 )
+from recollex_engine.log.home import LogHome, Run
 from recollex_engine.log.reader import LogFollower
 from recollex_engine.storage.disk import (
     FolderFlush,
@@ -127,7 +128,8 @@ class LogWriter:
 
     ``before_flush`` is called before each flush, to make durable what the log refers to.
     ``on_flush(seconds)`` is called after each flush. ``read(follower)`` is called on opening and
-    may consume the transactions that are read.
+    may consume the transactions that are read. ``home``: where it is durable, if not in its own
+    files; then a flush sends it what was appended (see `log.home`).
 
     Invariant: the file ends at `position`, or the bytes after it are left from a failed write and
     the next write overwrites them. The file is a `PooledFile` from the first write or flush on.
@@ -156,15 +158,21 @@ class LogWriter:
         before_flush: Callable[[], None] | None = None,
         on_flush: Callable[[float], None] | None = None,
         read: Callable[[LogFollower], None] | None = None,
+        home: LogHome | None = None,
     ) -> None:
         self.folder = folder
+        self._home = home
+        self._unsent: list[tuple[bytes, bytes]] = []  # lines and rows that the home lacks
+        self._rewritten = False  # since the last flush: what the home has is not our beginning
         self._before_flush = before_flush  # makes durable what the log refers to
         self._cipher = cipher_for_writing(folder)
         self._head = HeadFile(folder)
         known = self._head.read()
         self.known_op: int | None = None if known is None else known.op
         """The last operation that HEAD says is on the disk, on opening; None if it is not known."""
-        self._commits = GroupCommit(durability, self._flush, f"the log {folder}", on_flush)
+        flush = self._flush if home is None else self._send
+        mode: Durability = durability if home is None else "shared"
+        self._commits = GroupCommit(mode, flush, f"the log {folder}", on_flush)
         self._lock = threading.RLock()  # guards position, and the bytes after it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
         self._file: PooledFile | None = None
@@ -202,10 +210,13 @@ class LogWriter:
         """What `wait_durable` promises."""
         return self._commits.mode
 
-    def append(self, recorded_at: int, operations: Sequence[tuple[str, bytes]]) -> Position:
+    def append(
+        self, recorded_at: int, operations: Sequence[tuple[str, bytes]], rows: bytes = b""
+    ) -> Position:
         """Write one transaction with one system call and return the position after it.
 
-        ``operations`` are pairs (kind, payload); a payload is one encoded JSON object.
+        ``operations`` are pairs (kind, payload); a payload is one encoded JSON object. ``rows``:
+        the bytes that the vectors file has for it, for a home.
         ``recorded_at`` must be later than the last transaction's. The transaction is not yet
         durable: see `wait_durable`. Raises `InputError` with nothing written, and `StoreFullError`
         with the log as it was before. Cost: 3 us an operation of 500 bytes, and the write.
@@ -237,6 +248,8 @@ class LogWriter:
             except BaseException:  # a full disk, or a KeyboardInterrupt
                 self._cut()
                 raise
+            if self._home is not None:
+                self._unsent.append((lines, rows))
             self._position = after
             self._torn = False
             self._commits.wrote(self._position.op)
@@ -343,6 +356,7 @@ class LogWriter:
         self.sync()
         with self._descriptor_lock, self._lock:
             self._close_file()
+            self._rewritten = True
             try:
                 self._position = rewriting(self._position)
             except BaseException as error:
@@ -449,6 +463,24 @@ class LogWriter:
             self._torn = False
         except OSError as error:  # a whole line may remain, which would count after a crash
             self._commits.poison(error)
+
+    def _send(self) -> int:
+        """Send what was appended to the home; return the last operation that is durable there."""
+        assert self._home is not None
+        with self._descriptor_lock:
+            with self._lock:
+                end = self._position
+                unsent = self._unsent
+                rewritten = self._rewritten
+                self._unsent = []
+                self._rewritten = False
+            if unsent or rewritten:
+                lines = b"".join(each for each, _ in unsent)
+                rows = b"".join(each for _, each in unsent)
+                first = end.op - lines.count(b"\n") + 1
+                self._home.append(Run(first, end, lines, rows, rewritten))
+                self._head.write(Head.of(end))
+            return end.op
 
     def _flush(self) -> int:
         with self._descriptor_lock:

@@ -141,8 +141,8 @@ class VectorsWriter:
         """How many rows there are; the next rows are written after them."""
         return self._count
 
-    def append(self, rows: Rows) -> None:
-        """Append float16[n, D]; the rows are not durable before `sync`.
+    def append(self, rows: Rows) -> Bytes:
+        """Append float16[n, D], and return the bytes written; they are not durable before `sync`.
 
         Raises `StoreFullError` and leaves `count` as it was.
         """
@@ -152,7 +152,7 @@ class VectorsWriter:
                 f"got {rows.dtype} of shape {rows.shape}"
             )
         if not len(rows):
-            return
+            return b""
         offset = HEADER_BYTES + self._count * self._row_bytes
         cipher = self._cipher
         data = _bytes_of(rows) if cipher is None else seal_rows(cipher, rows, self._count)
@@ -160,6 +160,7 @@ class VectorsWriter:
             write_at(fd, data, offset, self.path)
             self._writes += 1  # after the write: a flush covers those that were counted before it
         self._count += len(rows)
+        return data
 
     def rewind(self, count: int) -> None:
         """Keep only the first ``count`` rows, because the log refused the others."""

@@ -12,6 +12,7 @@ from recollex_engine.dates.locales import puts_month_first
 from recollex_engine.domain.settings import Settings
 from recollex_engine.domain.statement import Statement
 from recollex_engine.log.durability import Durability
+from recollex_engine.log.home import LogHomes
 from recollex_engine.log.reader import StartProgress
 from recollex_engine.models.embedder import Embedder
 from recollex_engine.ranking.query_embedding import LatencyEstimate
@@ -33,7 +34,7 @@ class StoreContext:
     the language model, None without one; the engine only hands it on. ``work``: what goes on after
     a call has returned. ``written``: called with the agent after each transaction of its memories
     and facts, in the thread that wrote. ``accesses``: counts what recalls return, where that is
-    asked for.
+    asked for. ``homes``: where the logs are durable, if not in their own files.
     """
 
     create: Callable[[], None]
@@ -53,6 +54,7 @@ class StoreContext:
     on_flush: Callable[[float], None] | None = None
     start_progress: StartProgress | None = None
     llm: Any = None
+    homes: LogHomes | None = None
     work: BackgroundWork = field(default_factory=BackgroundWork)
     written: list[Callable[[Any], None]] = field(default_factory=list)
     analyzers: dict[str, Analyzer] = field(default_factory=dict)

@@ -29,6 +29,7 @@ from recollex_engine.errors import ClosedError, CorruptError, InputError
 from recollex_engine.log.durability import Durability
 from recollex_engine.log.files import plain_path
 from recollex_engine.log.format import BEFORE_ALL_TIMES, START
+from recollex_engine.log.home import LogHome
 from recollex_engine.log.reader import (
     LogFollower,
     LogOperation,
@@ -222,8 +223,10 @@ class Writer:
         on_flush: Callable[[float], None] | None = None,
         start_progress: StartProgress | None = None,
         key: bytes | None = None,
+        home: LogHome | None = None,
     ) -> None:
         make_folder(folder)
+        self._has_home = home is not None
         self._names = FolderFlush(folder, folder.parent, folder.parent.parent)
         self.lock_file: WriterLock = WriterLock(folder / "LOCK")
         read_files_ahead(folder)
@@ -261,8 +264,11 @@ class Writer:
                 on_flush=on_flush,
                 before_flush=self._flush_vectors,
                 read=read,
+                home=home,
             )
-            self._left_unflushed = write_again(self.log, self.replica)
+            if home is not None and (lost or self.replica.integrity.lost is not None):
+                raise CorruptError(self.replica.vectors_path, "the vectors of its home", "others")
+            self._left_unflushed = home is None and write_again(self.log, self.replica)
             if restored(self.log, self.replica, self.commit_word, embedder_for, clock, bool(lost)):
                 self.replica = self.started_again(start_progress)
             # It never decreases, not even if the manifest was lost: readers wait for a greater one.
@@ -399,13 +405,14 @@ class Writer:
             return self.replica.columns.op
         if len(draft.kept) < len(vectors):
             vectors = vectors[draft.kept]
+        stored = b""
         if len(vectors):
-            self._append_vectors(vectors)
+            stored = self._append_vectors(vectors)
             if link_threshold is not None:
                 draft.link(vectors, link_threshold)
             draft.retained[0]["vectors"] = {"rows": len(vectors), "sha256": checksum(vectors)}
         draft.count_tokens()
-        return self._commit(draft.announced, vectors, recorded_at)
+        return self._commit(draft.announced, vectors, recorded_at, stored)
 
     def take_away(self, act: Act, choose: ChooseMemories, recorded_at: int | None = None) -> int:
         """Record that memories are forgotten or archived, as one transaction; return how many.
@@ -468,15 +475,19 @@ class Writer:
         payloads: Sequence[tuple[str, dict[str, Any]]],
         vectors: npt.NDArray[np.uint16] | None,
         recorded_at: int | None,
+        stored: bytes = b"",
     ) -> int:
-        """Log and apply one transaction; return its last op, not yet published."""
+        """Log and apply one transaction; return its last op, not yet published.
+
+        ``stored``: the bytes of its vectors' rows, for a home.
+        """
         last = self.log.position.recorded_at
         at = max(self.clock(), last + 1, self.shown + 1) if recorded_at is None else recorded_at
         encoded = [(kind, orjson.dumps(payload)) for kind, payload in payloads]
         before = self.log.position
         self._recording = True
         try:
-            position = self.log.append(at, encoded)
+            position = self.log.append(at, encoded, stored)
         except BaseException:
             if self.log.position is before:  # the log refused it
                 self._recording = False
@@ -508,14 +519,18 @@ class Writer:
         self.publish(op)
         return op
 
-    def _append_vectors(self, vectors: npt.NDArray[np.uint16]) -> None:
-        """Write the vectors of a transaction that is about to be logged."""
+    def _append_vectors(self, vectors: npt.NDArray[np.uint16]) -> bytes:
+        """Write the vectors of a transaction that is about to be logged.
+
+        Return their bytes if the log has a home, which needs them.
+        """
         columns = self.replica.columns
         if self.vectors is None:
             self.vectors = VectorsWriter(self.replica.vectors_path, columns.dimension, columns.rows)
             self.check_place()  # after the opening: it was in our folder
         self.vectors.rewind(columns.rows)  # a failed transaction may have left some
-        self.vectors.append(vectors.view(np.float16))
+        stored = self.vectors.append(vectors.view(np.float16))
+        return bytes(stored) if self._has_home else b""
 
     @contextmanager
     def together(self) -> Iterator[None]:

@@ -81,10 +81,10 @@ def test_a_full_disk_stores_nothing_of_the_call(path, full_disk, word, part, key
 def test_rules_that_a_full_disk_keeps_back_are_applied_by_the_next_call(path, monkeypatch):
     append = LogWriter.append
 
-    def refuse_forgetting(log, recorded_at, operations):
+    def refuse_forgetting(log, recorded_at, operations, rows=b""):
         if operations[0][0] == "forget":
             raise StoreFullError(errno.ENOSPC, "the disk is full")
-        return append(log, recorded_at, operations)
+        return append(log, recorded_at, operations, rows)
 
     with opened(path) as agent:
         fill(agent, 0, 3)
