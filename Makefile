@@ -1,7 +1,7 @@
 # `make demo` and `make test` need no step before them; `make check` is exactly what CI runs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo wheel test test-slow test-adapters test-mcp coverage fuzz test-faults lint fix check bench bench-full bench-micro data tables clean
+.PHONY: help setup demo wheel test test-slow test-adapters test-mcp coverage fuzz test-faults test-cluster lint fix check bench bench-full bench-micro data tables clean
 SHELL := /bin/sh
 
 # The first Python on PATH that we support and that can make virtual environments.
@@ -141,6 +141,11 @@ test-faults: $(WARM) ## crash, refuse, kill and flip bits (STATES=60000, KILLS=1
 	$(BIN)/python -m tests.faults.refusals
 	$(BIN)/python -m tests.faults.kills --kills $(KILLS)
 	$(BIN)/python -m tests.faults.flips --places $(PLACES)
+
+RUNS := 10
+
+test-cluster: $(WARM) ## kill and stop nodes of a cluster beside writers, a minute each time (RUNS=10)
+	$(BIN)/python -m tests.bindings.cluster.chaos --runs $(RUNS)
 
 lint: $(DEVELOPED) ## check formatting, lint and strict types
 	$(BIN)/ruff format --check .

@@ -38,7 +38,7 @@ PAGES = [
 RUNS = found("bench/runs/*/*.md")
 MOST_BYTES = {"README.md": 9 * 1024, "ARCHITECTURE.md": 10 * 1024}
 # tests/bindings/test_server_page.py and tests/bindings/js/test_js.py start servers for these.
-OWN_TESTS = {"bindings/SERVER.md", "bindings/js/README.md"}
+OWN_TESTS = {"bindings/CLUSTER.md", "bindings/SERVER.md", "bindings/js/README.md"}
 LASTING = {"mcp", "serve", "studio", "top"}  # subcommands that go on until they are ended
 INSTALLING = (["pip", "install"], ["npm", "install"], ["git", "clone"])
 RUN_ELSEWHERE = (["npx", "@modelcontextprotocol/conformance"],)  # test_mcp_peers.py

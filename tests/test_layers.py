@@ -43,6 +43,7 @@ FOLDERS = {  # a package's folders, lowest first; "" is its root
         "api",
         "files",
         "files.imports",
+        "cluster",
         "remote",
         "remote.wire",
         "remote.client",

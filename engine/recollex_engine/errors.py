@@ -23,6 +23,7 @@
     |-- RerankError                      a reranker failed or answered nonsense; see the message
     `-- ServiceError                     a server did not carry out the call
         |-- OverloadedError              its queue is full: try again after `retry_after` seconds
+        |-- MovedError                   another node of a cluster has the agent: `address`
         |-- DeadlineError (TimeoutError)         the call timed out
         |-- CancelledError               the caller cancelled the call before it began
         |-- UnauthorizedError (PermissionError)  no token, or one that the server does not know
@@ -273,6 +274,17 @@ class OverloadedError(ServiceError):
     def __init__(self, what: str, retry_after: float) -> None:
         super().__init__(f"{what}: try again in {retry_after:.3g} s")
         self.retry_after = retry_after
+
+
+class MovedError(ServiceError):
+    """Another node of a cluster has the agent; ``address``: where, None if that is not known yet.
+
+    A call that was refused with it was not carried out, or may be repeated at the other node.
+    """
+
+    def __init__(self, what: str, address: str | None) -> None:
+        super().__init__(f"{what}: ask {address or 'another node'}")
+        self.address = address
 
 
 class DeadlineError(ServiceError, TimeoutError):

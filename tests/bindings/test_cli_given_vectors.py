@@ -52,6 +52,7 @@ WORKS = {
 LINE = {"id": "new", "text": "Ben has a dog.", "embedding": [1.0] * 8}
 FACT = {"op": "UPSERT_EDGE", "subject": "Ann", "predicate": "lives_in", "object": "Lisbon"}
 NEEDS_A_MODEL_OR_NO_STORE = {
+    "cluster",
     "investigate",
     "extract",
     "demo",

@@ -59,6 +59,7 @@ PRINTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "completion": ("completion bash", lambda said: "complete" in said["script"]),
 }
 ELSEWHERE = {
+    "cluster",
     "mcp",
     "serve",
     "studio",

@@ -64,7 +64,7 @@ def test_more_threads_than_connections_wait_their_turn(address: str) -> None:
         with ThreadPoolExecutor(16) as threads:
             ids = list(threads.map(lambda n: alice.retain(f"Number {n}."), range(64)))
         assert sorted(memory.id for memory in alice.list()) == sorted(ids)
-        assert store._pool._open <= 2
+        assert store._caller._pool._open <= 2
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_an_interrupted_call_leaves_the_client_as_it_was(address: str) -> None:
                     alice.list(limit=2000)
             timer.join()
             assert alice.stats().memories == 2000
-        assert store._pool._open <= 2
+        assert store._caller._pool._open <= 2
 
 
 def test_a_late_answer_is_not_taken_for_the_next(address: str) -> None:

@@ -206,6 +206,7 @@ def test_every_record_is_a_class_of_its_name() -> None:
     [
         errors.UnknownIdError("x", "a", "fact"),
         errors.OverloadedError("too many calls wait", 0.5),
+        errors.MovedError("agent 'a' is another node's", "tcp://10.0.0.5:7077"),
         errors.DeadlineError("recall", True),
         errors.StoreFullError(28, "the disk is full"),
         errors.StoreFullError(28, "the disk is full", "/x/log"),

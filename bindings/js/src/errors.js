@@ -51,6 +51,9 @@ export class LanguageModelError extends ModelError {}
 /** The agent was written with another embedding model. */
 export class ModelMismatchError extends ModelError {}
 
+/** Another node of a cluster has the agent; `address`: where, None if that is not known yet. */
+export class MovedError extends ServiceError {}
+
 /** The server's queue is full; `retry_after`: seconds to wait before the next try. */
 export class OverloadedError extends ServiceError {}
 

@@ -850,6 +850,11 @@ export class ModelMismatchError extends ModelError {
   readonly found: string;
 }
 
+/** Another node of a cluster has the agent; `address`: where, None if that is not known yet. */
+export class MovedError extends ServiceError {
+  readonly address: string;
+}
+
 /** The server's queue is full; `retry_after`: seconds to wait before the next try. */
 export class OverloadedError extends ServiceError {
   readonly retry_after: number;

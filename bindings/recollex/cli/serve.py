@@ -5,7 +5,8 @@ import os
 import resource
 import sys
 from contextlib import AsyncExitStack, suppress
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import recollex
 from recollex.api.keys import given_key, key_bytes
@@ -31,7 +32,12 @@ from recollex_engine.models.sentence_transformers_encoder import PREFIX
 from recollex_engine.text.analyzer import ENGLISH
 from recollex_mind.llm.language_model import LanguageModel
 
+if TYPE_CHECKING:
+    from recollex.cluster.node import ClusterNode
+
 _GIVEN = "given:"
+CLUSTER_WRITERS = 32
+"""Threads of a node that write: each waits for the object store."""
 SOCKET = "; --socket PATH is a Unix socket"
 MAX_WORKERS = 4
 """The default limit of reader processes: each has a model of its own."""
@@ -41,14 +47,17 @@ _LIMITS = ("open_agents", "connections", "in_flight", "message_bytes", "readers"
 def serve(arguments: Arguments) -> int:
     """Serve a store's agents until SIGTERM or SIGINT, then finish the calls that have begun."""
     check_folder(arguments.store)
+    node = None if arguments.cluster is None else _node(arguments)
     chosen = {name: value for name in _LIMITS if (value := getattr(arguments, name)) is not None}
+    if node is not None:
+        chosen["writers"] = CLUSTER_WRITERS
     limits = ServerLimits(**chosen)
     access = Access() if arguments.tokens is None else Access.from_file(arguments.tokens)
     log = Log(level=arguments.log_level, texts=arguments.log_texts, slow=arguments.slow)
     telemetry = Telemetry(log=log, spans=Spans.exported() if arguments.otel else None)
     asked = _addresses(arguments)
     key = key_bytes(given_key(arguments.key_file))
-    if arguments.embedder is None:
+    if arguments.embedder is None and node is None:
         arguments.embedder = recorded_embedder(arguments.store, key)
     embedder = _embedder(arguments.embedder)
     opener = _opener(arguments)
@@ -63,6 +72,8 @@ def serve(arguments: Arguments) -> int:
         max_open=arguments.open_agents,
         llm=_llm(arguments),
     )
+    if node is not None:
+        opened.live_in(node.homes)
     if arguments.count_accesses:
         opened.count_accesses()
     store = Store(opened, arguments.extraction)
@@ -70,7 +81,14 @@ def serve(arguments: Arguments) -> int:
     async def main(stopping: asyncio.Event) -> None:
         async with AsyncExitStack() as ending:
             server = await ending.enter_async_context(
-                Server(store, limits=limits, access=access, observer=telemetry, opener=opener)
+                Server(
+                    store,
+                    limits=limits,
+                    access=access,
+                    observer=telemetry,
+                    opener=opener,
+                    gate=node,
+                )
             )
             telemetry.add_service_gauges(server.service)
             for address in asked:
@@ -80,6 +98,9 @@ def serve(arguments: Arguments) -> int:
             addresses = list(server.addresses)
             if arguments.http is not None:
                 addresses.append(await _listen_for_http(arguments, server, telemetry, ending))
+            if node is not None:
+                node.note = log.event
+                node.start(opened)
             for address in addresses:
                 show(arguments, f"listening on {address}", listening=address)
                 sys.stdout.flush()
@@ -103,11 +124,29 @@ def serve(arguments: Arguments) -> int:
             if warming is not None:
                 with suppress(Stopped):
                     await warming
+        if node is not None:
+            await asyncio.to_thread(node.stop)
         log.event("stopped")
         telemetry.close()
 
     run(main)
     return 0
+
+
+def _node(arguments: Arguments) -> "ClusterNode":
+    """Return this process as a node of the cluster; it takes no shard before it is started."""
+    from recollex.cluster.node import ClusterNode, NodeOptions
+
+    if arguments.listen is None:
+        raise InputError("a node of a cluster needs --listen HOST:PORT, where others reach it")
+    scheme = "tcp" if arguments.certificate is None else "tls"
+    address = arguments.advertise or f"{scheme}://{arguments.listen}"
+    if "://" not in address:
+        address = f"{scheme}://{address}"
+    name = arguments.node or address.partition("://")[2]
+    arguments.workers = 0  # reader processes know nothing of shards
+    options = NodeOptions(flush_ms=arguments.flush_ms)
+    return ClusterNode(arguments.cluster, name, address, Path(arguments.store).absolute(), options)
 
 
 async def _listen_for_http(

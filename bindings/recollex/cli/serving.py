@@ -21,6 +21,20 @@ def _serve_options(parser: Parser) -> None:
     add("--listen", metavar="HOST:PORT", help="a TCP port to listen on, beside --socket if given")
     add_language(parser)
     add("--tokens", metavar="FILE", help="TOML: who may call; needed beyond this machine")
+    add(
+        "--cluster",
+        metavar="URL",
+        help="be a node of the cluster in this bucket; the store's folder is a cache then",
+    )
+    add("--node", metavar="NAME", help="of this node (the address that it advertises)")
+    add("--advertise", metavar="ADDRESS", help="where other machines reach it (that of --listen)")
+    add(
+        "--flush-ms",
+        type=count,
+        default=20,
+        metavar="N",
+        help="writes within as many milliseconds share a request to the bucket (20)",
+    )
     add("--http", metavar="HOST:PORT", help="serve HTTP there as well (recollex[http])")
     add("--llm", metavar="NAME", help="a language model (recollex[llm])")
     add(
@@ -120,6 +134,7 @@ COMMANDS = (
             "serve --store memory/ --socket /run/user/1000/recollex.sock",
             "serve --store memory/ --listen 127.0.0.1:7077 --http 127.0.0.1:8080",
             "serve --store memory/ --listen 0.0.0.0:7077 --tokens t.toml --certificate tls.pem",
+            "serve --store cache/ --cluster s3://bucket/memory --listen 10.0.0.5:7077 --insecure",
         ],
         _serve_options,
         run_of("recollex.cli.serve", "serve"),

@@ -8,6 +8,7 @@ import argparse
 
 from recollex.cli import (
     backups,
+    clusters,
     demo,
     erasure,
     facts,
@@ -91,6 +92,7 @@ MODULES = (
     erasure,
     maintenance,
     backups,
+    clusters,
     serving,
     mcp,
     models,

@@ -5,6 +5,8 @@ import os
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self, cast, overload
 
@@ -23,8 +25,15 @@ from recollex.api.methods import (
 from recollex.remote.client import sockets
 from recollex.remote.client.async_connection import AsyncConnection, open_async
 from recollex.remote.client.calls import ClientCall, Retries
+from recollex.remote.client.cluster import is_cluster
 from recollex.remote.client.sockets import LostError, UnsendableError
-from recollex.remote.client.store import PATIENCE, ConnectionSettings, settings
+from recollex.remote.client.store import (
+    CONNECTIONS,
+    PATIENCE,
+    ConnectionSettings,
+    cluster_caller,
+    settings,
+)
 from recollex.remote.client.stubs import (
     ARGUMENTS,
     AsyncRemote,
@@ -319,18 +328,49 @@ class Store:
             raise ClosedError("the connection was closed: connect again")
 
 
+class ClusterStore(Store):
+    """The agents of a cluster: each call looks in a thread for the node that has its agent."""
+
+    def __init__(self, address: str, given: ConnectionSettings) -> None:
+        super().__init__(given)
+        self._nodes = address
+        self._caller = cluster_caller(address, given, CONNECTIONS)
+        self._threads = ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="recollex cluster")
+
+    @property
+    def address(self) -> str:
+        """The nodes that were named."""
+        return self._nodes
+
+    async def open(self) -> "Store":
+        """Wait for a node that answers, and return the store."""
+        await self.ping()
+        return self
+
+    async def close(self) -> None:
+        """Close the connections; calls that run are finished."""
+        self._closed = True
+        self._caller.close()
+        self._threads.shutdown(wait=False)
+
+    async def _do(self, call: ClientCall) -> Any:
+        self._check_open()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._caller.do, call)
+
+
 class Connecting:
     """A store that is not connected yet: ``await`` it, or enter it with ``async with``."""
 
-    def __init__(self, given: ConnectionSettings) -> None:
-        self._given = given
+    def __init__(self, make: Callable[[], Store]) -> None:
+        self._make = make
         self._store: Store | None = None
 
     def __await__(self) -> Generator[Any, None, Store]:
-        return Store(self._given).open().__await__()
+        return self._make().open().__await__()
 
     async def __aenter__(self) -> Store:
-        self._store = await Store(self._given).open()
+        self._store = await self._make().open()
         return self._store
 
     async def __aexit__(
@@ -355,4 +395,7 @@ def connect(
 
     One connection carries all calls of one event loop at once.
     """
-    return Connecting(settings(address, token, timeout, patience, certificates))
+    given = settings(address, token, timeout, patience, certificates)
+    if is_cluster(address):
+        return Connecting(partial(ClusterStore, str(address), given))
+    return Connecting(partial(Store, given))

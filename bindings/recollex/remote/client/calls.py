@@ -141,7 +141,7 @@ class ClientCall:
     seconds: its timeout, retries included; None for no timeout. progress: a callback for progress.
     """
 
-    __slots__ = ("_agent", "_named", "_options", "deadline", "idempotent", "method", "progress")
+    __slots__ = ("_options", "agent", "deadline", "idempotent", "method", "named", "progress")
 
     def __init__(
         self,
@@ -155,8 +155,8 @@ class ClientCall:
         self.deadline: float | None = None if seconds is None else time.monotonic() + seconds
         self.progress: ProgressListener | None = None
         self.idempotent: bool = True
-        self._agent = agent
-        self._named = named
+        self.agent: str | None = agent
+        self.named: Mapping[str, Any] = named
         self._options = options
         if method in _WRITES:
             self.idempotent = is_idempotent(method, named)
@@ -175,7 +175,7 @@ class ClientCall:
         if self.deadline is not None:
             left = max(1, int((self.deadline - time.monotonic()) * 1000))
             options = {**options, "deadline_ms": left}
-        return [self._agent, self._named, options]
+        return [self.agent, self.named, options]
 
     def retries(self, patience: float) -> Retries:
         """Return the retries of the call."""
@@ -195,6 +195,10 @@ class RemoteCaller:
     def __init__(self, pool: Pool, patience: float) -> None:
         self._pool = pool
         self._patience = patience
+
+    def close(self) -> None:
+        """Close the connections; see `Pool.close`."""
+        self._pool.close()
 
     def do(self, call: ClientCall) -> Any:
         """Return the result of a call, or raise its error."""

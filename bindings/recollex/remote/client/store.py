@@ -27,9 +27,10 @@ from recollex.api.methods import (
 from recollex.api.progress import LONG, ProgressListener, progress_bar
 from recollex.api.transaction import Transaction
 from recollex.remote.client.calls import ClientCall, RemoteCaller
+from recollex.remote.client.cluster import ClusterCaller, is_cluster, node_addresses
 from recollex.remote.client.http_channel import open_channel
 from recollex.remote.client.pool import Pool
-from recollex.remote.client.sockets import Address, Channel, UnsendableError, read_address
+from recollex.remote.client.sockets import Address, UnsendableError, read_address
 from recollex.remote.client.stubs import (
     ARGUMENTS,
     CallOptions,
@@ -200,16 +201,17 @@ class Store:
     unknown whether it was executed.
     """
 
-    def __init__(self, given: "ConnectionSettings", pool: Pool) -> None:
-        self._address = given.address
-        self._pool = pool
-        self._options = given.options
-        self._caller = RemoteCaller(pool, given.patience)
+    def __init__(
+        self, address: str, options: CallOptions, caller: RemoteCaller | ClusterCaller
+    ) -> None:
+        self._address = address
+        self._options = options
+        self._caller = caller
 
     @property
     def address(self) -> str:
         """Where the server listens."""
-        return str(self._address)
+        return self._address
 
     def agent(self, agent_id: str) -> Agent:
         """Return one agent's memory; nothing is put on disk before it retains something."""
@@ -246,7 +248,7 @@ class Store:
 
     def close(self) -> None:
         """Close the connections; calls that run are finished. Closing twice does nothing more."""
-        self._pool.close()
+        self._caller.close()
 
     def _carry(
         self, method: str, agent: str | None, named: dict[str, Any], options: CallOptions
@@ -288,8 +290,11 @@ def connect(
 ) -> Store:
     """Return the store of a server: its agents have the methods of embedded ones.
 
-    address: "unix:///path/to.sock", "tcp://host:port", "tls://host:port", or "http://host:port" of
-    a server with the extra `recollex[http]`. token: one that the server knows; a Unix socket needs
+    address: "unix:///path/to.sock", "tcp://host:port", "tls://host:port", "http://host:port" of a
+    server with the extra `recollex[http]`, or "cluster://host:port,host:port" (with TLS
+    "cluster+tls://") with some nodes of a cluster.
+
+    token: one that the server knows; a Unix socket needs
     none. timeout: seconds of a call, retries included, unless `Agent.within` sets others; None for
     the server's own bound. patience: seconds for which calls wait for a server that is not
     reachable. connections: the most that are open at once. certificates: a file of certificates to
@@ -311,13 +316,29 @@ def connect(
         raise InputError(
             f"connections must be an int in [1, {MOST_CONNECTIONS:,}], got {connections!r}"
         )
-
-    def open_one(deadline: float | None) -> Channel:
-        return open_channel(given.address, given.token, given.trusted, deadline)
-
-    pool = Pool(open_one, connections)
+    if is_cluster(address):
+        store = Store(str(address), given.options, cluster_caller(address, given, connections))
+        store.ping()
+        return store
+    pool = pool_of(given, given.address, connections)
     pool.give(pool.take(None if timeout is None else time.monotonic() + timeout, "connect"))
-    return Store(given, pool)
+    return Store(str(given.address), given.options, RemoteCaller(pool, patience))
+
+
+def pool_of(given: "ConnectionSettings", address: Address, connections: int) -> Pool:
+    """Return the connections to an address, none of which is open yet."""
+    return Pool(
+        lambda deadline: open_channel(address, given.token, given.trusted, deadline), connections
+    )
+
+
+def cluster_caller(address: object, given: "ConnectionSettings", connections: int) -> ClusterCaller:
+    """Return what executes calls at the nodes of a cluster."""
+    return ClusterCaller(
+        node_addresses(address),
+        lambda place: pool_of(given, read_address(place), connections),
+        given.patience,
+    )
 
 
 @dataclass(frozen=True)
@@ -334,8 +355,9 @@ class ConnectionSettings:
 def settings(
     address: object, token: object, timeout: float | None, patience: float, certificates: Any
 ) -> ConnectionSettings:
-    """Return the arguments of `connect`, checked. Raises `InputError`."""
-    where = read_address(address)
+    """Return the arguments of `connect`, checked; the address is that of the first node."""
+    nodes = node_addresses(address) if is_cluster(address) else [address]
+    where, *_ = map(read_address, nodes)
     if token is not None and (not isinstance(token, str) or not token):
         raise InputError(f"token must be a str that is not empty, got {type(token).__name__}")
     check_seconds(patience, "patience")

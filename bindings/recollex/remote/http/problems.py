@@ -40,6 +40,7 @@ STATUS: Mapping[type[BaseException], int] = MappingProxyType(
         errors.ModelError: 503,
         errors.RerankError: 502,
         errors.OverloadedError: 503,
+        errors.MovedError: 421,
         errors.DeadlineError: 504,
         errors.CancelledError: 503,
         errors.UnauthorizedError: 401,

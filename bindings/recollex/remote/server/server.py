@@ -16,7 +16,7 @@ from recollex.remote.server.calls import Observer
 from recollex.remote.server.limits import ServerLimits
 from recollex.remote.server.listener import Listener, tls_context
 from recollex.remote.server.reader_process import Opener
-from recollex.remote.server.service import Service
+from recollex.remote.server.service import Gate, Service
 from recollex_engine.errors import InputError
 from recollex_engine.storage.disk import make_folder
 
@@ -46,8 +46,9 @@ class Server:
         access: Access | None = None,
         observer: Observer | None = None,
         opener: Opener | None = None,
+        gate: Gate | None = None,
     ) -> None:
-        self.service: Service = Service(store, limits, access, observer, opener)
+        self.service: Service = Service(store, limits, access, observer, opener, gate)
         self.listener: Listener = Listener(self.service, recollex.__version__)
 
     @property

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from recollex.api.joint_recalls import agent_ids
 from recollex.api.proxies import Method
@@ -68,6 +68,26 @@ def check_call(call: Call, agent: object, max_items: int) -> None:
                 f"{name} may have up to {max_items:,} items in one call, got "
                 f"{len(value):,}: send them in several"
             )
+
+
+# In a cluster: which agents are this server's to answer for?
+class Gate(Protocol):
+    """Says whether this server has an agent; see `recollex.cluster.node.ClusterNode`."""
+
+    def admit(self, agent: str) -> None:
+        """Raise `MovedError` unless calls of an agent may be answered here now."""
+
+    def settled(
+        self, agent: str, error: BaseException | None, *, writes: bool
+    ) -> BaseException | None:
+        """Return the error of a call that was done, which had ``error``, or None."""
+
+
+def _agents_of(call: Call) -> list[str]:
+    """Return the agents whose memories a call's answer holds."""
+    if call.method.store:
+        return agent_ids(call.arguments["agents"]) if call.method.name == JOINT else []
+    return [call.agent]
 
 
 # When should a refused client try again? When the calls that wait are probably done.
@@ -150,8 +170,9 @@ class Service:
         id = await service.call(LOCAL, "retain", "alice", {"text": "Alice joined Google."})
         await service.stop()
 
-    instance: a new random id for each start. A client that sees another id knows that the answers
-    kept for repeated writes are gone. Threads: called on one event loop; it has threads for work.
+    gate: of a node of a cluster. instance: a new random id for each start. A client that sees
+    another id knows that the answers kept for repeated writes are gone. Threads: called on one
+    event loop; it has threads for work.
     """
 
     def __init__(
@@ -161,8 +182,10 @@ class Service:
         access: Access | None = None,
         observer: Observer | None = None,
         opener: Opener | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self.store = store
+        self._gate = gate
         self.limits: ServerLimits = limits or ServerLimits()
         self.access: Access = access or Access()
         self.observer: Observer = observer or Observer()
@@ -266,7 +289,7 @@ class Service:
             if known is None:
                 raise InputError(f"there is no method {str(method)[:80]!r}")
             self._check(call, agent)
-            if known.store and not call.arguments:
+            if known.store and not call.arguments and self._gate is None:
                 self._answer_of_store(call)
                 return call
             seconds = self.limits.seconds if options.seconds is None else options.seconds
@@ -330,6 +353,9 @@ class Service:
         if self._stopping:
             raise OverloadedError("the server is stopping", RETRY_AFTER)
         check_call(call, agent, self.limits.items)
+        if self._gate is not None:
+            for each in _agents_of(call):
+                self._gate.admit(each)
 
     def _enter(self, call: Call) -> None:
         """Queue a call."""
@@ -383,12 +409,20 @@ class Service:
         call.
         """
         for call in calls:
+            self._settle_in_cluster(call)
             if call.claim():
                 call.answered_at = time.perf_counter()
                 call.requester.deliver(call, call.error)
         self._done.append(calls)  # before the check, so that no urgent call is missed
         if self._stopping or any(call.options.key or call.requester.urgent() for call in calls):
             self._wake()
+
+    def _settle_in_cluster(self, call: Call) -> None:
+        """Let the gate say whether the result of a call that was done counts."""
+        if self._gate is not None and call.begun:
+            writes = call.method.scope == "write"
+            for agent in _agents_of(call):
+                call.error = self._gate.settled(agent, call.error, writes=writes)
 
     def _wake(self) -> None:
         if not self._woken:
