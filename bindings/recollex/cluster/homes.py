@@ -14,12 +14,13 @@ from typing import Any
 
 from recollex.cluster.layout import SharedAgent, SharedRun, packs_of, shard_of
 from recollex.cluster.shard import Shard, ShardReader, SlateLoop
-from recollex_engine.agents.folder_names import remove_tree
+from recollex_engine.agents.folder_names import agents_in, remove_tree
+from recollex_engine.agents.store import create_store
 from recollex_engine.backup.agent_backup import read_agent
 from recollex_engine.backup.backup import Objects
 from recollex_engine.backup.manifest import OBJECTS, AgentRecord
 from recollex_engine.backup.restoring import write_agent
-from recollex_engine.errors import CorruptError
+from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log.files import file_numbers, plain_path
 from recollex_engine.log.format import START, encode_header
 from recollex_engine.log.home import FencedError, Run
@@ -38,6 +39,30 @@ FIRST_VECTORS = "vectors.f16"
 BOOT = "/proc/sys/kernel/random/boot_id"
 BOOTED = "SHARED"
 """File of an agent's folder that names the start of the machine in which it was prepared."""
+
+
+CACHE = "CLUSTER"
+"""File of a node's folder that names its cluster: what is in the folder may be removed."""
+
+
+def take_for_cache(folder: Path, url: str) -> None:
+    """Mark a folder as the cache of a cluster's node.
+
+    Raises `InputError` for a folder that has agents of its own, or is the cache of another cluster:
+    a node removes what its cluster does not have.
+    """
+    mark = folder / CACHE
+    if mark.exists():
+        if (found := mark.read_text("utf-8")) != url:
+            raise InputError(f"{folder} is a cache of the cluster {found}: give another folder")
+        return
+    if agents_in(folder):
+        raise InputError(
+            f"{folder} is a store with agents of its own, which a node would remove: give a folder "
+            f"that is empty or not there; `recollex cluster import {url} {folder}` copies a store"
+        )
+    create_store(folder)
+    replace_file(mark, url.encode())
 
 
 def boot_id() -> bytes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recollex.cluster.homes import ShardHomes
+from recollex.cluster.homes import ShardHomes, take_for_cache
 from recollex.cluster.layout import ClusterSettings, ShardOwner, read_cluster, shard_of
 from recollex.cluster.membership import Heartbeats, Membership, listens, owners
 from recollex.cluster.shard import Shard, SlateLoop
@@ -55,7 +55,8 @@ class ClusterNode:
         ...
         node.stop()
 
-    cache: the folder of the store; it holds nothing that the cluster has not. Its threads are its
+    cache: the folder of the store; what the cluster has not is removed from it. Raises `InputError`
+    for one with agents of its own. Its threads are its
     own; `admit` may be called by any.
     """
 
@@ -74,6 +75,7 @@ class ClusterNode:
         self.name = name
         self.address = address
         self.settings: ClusterSettings = read_cluster(url)
+        take_for_cache(cache, url)
         self.options: NodeOptions = options or NodeOptions()
         self._owner = ShardOwner(name, address, f"{os.getpid()}-{time.time_ns()}")
         self._cache = cache
@@ -270,8 +272,9 @@ class ClusterNode:
     def drop_others(self) -> None:
         """Remove the folders of agents whose shards other nodes have: they may be erased there."""
         for agent in agents_in(self._cache):
-            owner = self._owners[shard_of(agent, self.settings.shards)]
-            if owner not in (None, self.name):
+            number = shard_of(agent, self.settings.shards)
+            is_used = number in self.homes.shards or number in self._busy
+            if not is_used and self._owners[number] not in (None, self.name):
                 self.homes.drop(agent, agent_folder(self._cache, agent))
 
     def _pack(self) -> None:

@@ -5,8 +5,10 @@ import subprocess
 import numpy as np
 import pytest
 
+import recollex
 from recollex.cluster import administration
 from recollex.cluster.layout import create_cluster
+from recollex.cluster.node import ClusterNode
 from recollex.encryption import new_key
 from recollex_engine.errors import InputError, MovedError, RecollexError, UnknownIdError
 from tests.bindings.cluster.nodes import DIMENSION, running, vector
@@ -72,6 +74,20 @@ def test_a_folder_that_ends_where_the_log_does_is_kept(url, tmp_path):
     with running(url, "a", tmp_path / "a") as node:
         assert node.store.agent("alice").get("b").text == "of b"
         assert not (folder / "MARK").exists()
+
+
+def test_a_store_of_its_own_is_no_cache_and_stays(url, tmp_path):
+    with recollex.open(tmp_path / "own", embedder=recollex.GivenVectors(DIMENSION)) as store:
+        filled(store.agent("alice"), 5)
+    before = sorted((tmp_path / "own").rglob("*"))
+    with pytest.raises(InputError, match="agents of its own"):
+        ClusterNode(url, "a", "tcp://127.0.0.1:1", tmp_path / "own")
+    assert sorted((tmp_path / "own").rglob("*")) == before
+    with running(url, "a", tmp_path / "a"):
+        pass
+    create_cluster(f"file://{tmp_path}/other", 1)
+    with pytest.raises(InputError, match="another folder"):
+        ClusterNode(f"file://{tmp_path}/other", "a", "tcp://127.0.0.1:1", tmp_path / "a")
 
 
 def test_a_folder_of_another_start_of_the_machine_is_built_anew(url, tmp_path, monkeypatch):
@@ -158,8 +174,6 @@ def test_an_encrypted_agent_moves_and_its_words_are_in_no_object(url, tmp_path):
 
 
 def test_a_store_becomes_a_cluster_and_comes_back_to_the_bit(url, tmp_path):
-    import recollex
-
     store = recollex.open(tmp_path / "one", embedder=recollex.GivenVectors(DIMENSION))
     with store:
         for name in ("alice", "bob"):
