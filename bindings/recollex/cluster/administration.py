@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from recollex.cluster.homes import build, end_of
+from recollex.cluster.homes import build, end_of, end_of_log
 from recollex.cluster.layout import (
     ShardOwner,
     SharedAgent,
@@ -26,7 +26,6 @@ from recollex_engine.agents.store import create_store
 from recollex_engine.backup.agent_backup import back_up_agent
 from recollex_engine.backup.backup import Objects
 from recollex_engine.errors import CorruptError, InputError, RecollexError
-from recollex_engine.log.reader import LogFollower
 from recollex_engine.state.replica import LOG
 from recollex_engine.storage.disk import flush_tree
 
@@ -158,16 +157,10 @@ def import_store(path: Path, url: str, progress: AgentProgress = lambda name: No
 
 def _check(folder: Path, shared: SharedAgent) -> int:
     """Return how many operations a built log has; raise `CorruptError` unless all is right."""
-    follower = LogFollower(folder / LOG, verify=True)
-    try:
-        for _ in follower.read_records():
-            pass
-    finally:
-        follower.close()
-    found = follower.position
-    if (found.op, found.chain) != end_of(shared):
-        raise CorruptError(folder / LOG, f"operation {end_of(shared)[0]}", f"{found.op}")
-    return found.op
+    found = end_of_log(folder / LOG, verify=True)
+    if found != (expected := end_of(shared)):
+        raise CorruptError(folder / LOG, f"operation {expected[0]}", f"{found[0]}")
+    return found[0]
 
 
 def _check_epochs(shared: SharedAgent) -> None:

@@ -10,7 +10,6 @@ import contextlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from recollex.cluster.layout import SharedAgent, SharedRun, packs_of, shard_of
 from recollex.cluster.shard import Shard, ShardReader, SlateLoop
@@ -20,6 +19,7 @@ from recollex_engine.backup.agent_backup import read_agent
 from recollex_engine.backup.backup import Objects
 from recollex_engine.backup.manifest import OBJECTS, AgentRecord
 from recollex_engine.backup.restoring import write_agent
+from recollex_engine.backup.target import Target
 from recollex_engine.errors import CorruptError, InputError
 from recollex_engine.log.files import file_numbers, plain_path
 from recollex_engine.log.format import START, encode_header
@@ -147,8 +147,7 @@ class AgentHome:
         self.pack = record
         self.runs = []
         self.unpacked = 0
-        named = {each.key for each in record.pieces}
-        target.delete([each.key for each in target.keys(OBJECTS) if each.key not in named])
+        _sweep(target, {each.key for each in record.pieces})
 
     def _header(self) -> bytes:
         name = FIRST_VECTORS if self.pack is None else self.pack.settings.vectors_file
@@ -257,8 +256,7 @@ class ShardHomes:
         shard = self.shard(agent)
         self._homes.pop(agent, None)
         self.loop.run(shard.delete(agent))
-        target = packs_of(self.url, agent)
-        target.delete([each.key for each in target.keys(OBJECTS)])
+        _sweep(packs_of(self.url, agent), set())
         self.loop.run(shard.forget(), seconds=60)
 
     def pack_many(self) -> None:
@@ -269,21 +267,29 @@ class ShardHomes:
                     home.pack_now()
 
 
+def _sweep(target: Target, named: set[str]) -> None:
+    """Remove the pieces of an agent that its pack does not name."""
+    target.delete([each.key for each in target.keys(OBJECTS) if each.key not in named])
+
+
+def end_of_log(log: Path, *, verify: bool = False) -> tuple[int, bytes]:
+    """Return the last operation of a log, and the chain after it, which is rehashed to verify."""
+    follower = LogFollower(log, verify=verify)
+    try:
+        for _ in follower.read_records():
+            pass
+    finally:
+        follower.close()
+    return follower.position.op, follower.position.chain
+
+
 def _is_equal(folder: Path, shared: SharedAgent) -> bool:
     """Return whether a folder ends where the shared log does, and was prepared since the start."""
     log = folder / LOG
     if shared.is_empty or not log.is_dir() or not (boot := boot_id()):
         return False
     with contextlib.suppress(OSError, CorruptError):
-        if (folder / BOOTED).read_bytes() != boot:
-            return False
-        follower = LogFollower(log)
-        try:
-            for _ in follower.read_records():
-                pass
-        finally:
-            follower.close()
-        return (follower.position.op, follower.position.chain) == end_of(shared)
+        return (folder / BOOTED).read_bytes() == boot and end_of_log(log) == end_of(shared)
     return False
 
 
@@ -296,7 +302,7 @@ def end_of(shared: SharedAgent) -> tuple[int, bytes]:
     return end.op, end.chain
 
 
-def build(folder: Path, shared: SharedAgent, pieces: Any) -> None:
+def build(folder: Path, shared: SharedAgent, pieces: Target) -> None:
     """Make an agent's folder from its pack and the runs after it.
 
     pieces: the target of the pack's pieces. Raises `CorruptError` if runs are missing, or a piece.

@@ -24,7 +24,8 @@ import hashlib
 import re
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from typing import Self
 
 import msgpack
 import orjson
@@ -124,26 +125,31 @@ def packs_of(url: str, agent: str) -> Target:
 
 
 @dataclass(frozen=True, slots=True)
-class ShardOwner:
+class _Packed:
+    """A record that is stored as the MessagePack of its fields, in order."""
+
+    def to_bytes(self) -> bytes:
+        """Return the value of its key."""
+        packed: bytes = msgpack.packb(astuple(self))
+        return packed
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return the record that `to_bytes` wrote."""
+        return cls(*msgpack.unpackb(data))
+
+
+@dataclass(frozen=True, slots=True)
+class ShardOwner(_Packed):
     """A node that answers for a shard. start: tells its process from later ones of its name."""
 
     name: str
     address: str
     start: str
 
-    def to_bytes(self) -> bytes:
-        """Return the value of `OWNER`."""
-        packed: bytes = msgpack.packb([self.name, self.address, self.start])
-        return packed
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "ShardOwner":
-        """Return the owner that `to_bytes` wrote."""
-        return cls(*msgpack.unpackb(data))
-
 
 @dataclass(frozen=True, slots=True)
-class SharedRun:
+class SharedRun(_Packed):
     """A run as a shard has it.
 
     first_op, op: its first and last operation. recorded_at, chain: of the last one. node, epoch:
@@ -163,26 +169,15 @@ class SharedRun:
 
     @classmethod
     def of(cls, run: Run, node: str, epoch: int, header: bytes) -> "SharedRun":
-        """Return what is stored of a run; ``header``: of the file of vectors."""
+        """Return what is stored of a run; ``header``: empty if it has no rows."""
         end = run.end
         said = (end.op, end.recorded_at, end.chain, node, epoch)
-        return cls(run.first_op, *said, run.lines, header if run.rows else b"", run.rows)
+        return cls(run.first_op, *said, run.lines, header, run.rows)
 
     @property
     def size(self) -> int:
         """Its bytes, nearly."""
         return len(self.lines) + len(self.rows)
-
-    def to_bytes(self) -> bytes:
-        """Return the value of its key."""
-        values = [getattr(self, name) for name in self.__slots__]
-        packed: bytes = msgpack.packb(values)
-        return packed
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "SharedRun":
-        """Return the run that `to_bytes` wrote."""
-        return cls(*msgpack.unpackb(data))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,16 @@ Nodes that disagree for a while take shards from each other: that costs time, ne
 
 import asyncio
 import hashlib
-import os
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import orjson
 
-from recollex.cluster.layout import NODES, bucket
+from recollex.cluster.layout import NODES, ShardOwner, bucket
 
 _PROBE = 0.2
 """Seconds for which a connection to another node is tried."""
@@ -59,31 +58,29 @@ class _LastBeat:
 class Heartbeats:
     """Nodes that say in the bucket that they live.
 
-    url: of the cluster. name, address: of this node. dead: seconds without a new heartbeat.
+    url: of the cluster. own: this node. dead: seconds without a new heartbeat.
     """
 
-    def __init__(self, url: str, name: str, address: str, dead: float = 2.0) -> None:
-        self.name = name
-        self.address = address
+    def __init__(self, url: str, own: ShardOwner, dead: float = 2.0) -> None:
+        self._own = own
         self._target = bucket(url)
         self._dead = dead
         self._beat = 0
         self._left = False
         self._exchanging = threading.Lock()
-        self._start = f"{os.getpid()}-{time.time_ns()}"
         self._seen: dict[str, _LastBeat] = {}
 
     async def live(self) -> dict[str, str]:
         """Write a heartbeat, and return the nodes whose own ones are new."""
         said = await asyncio.to_thread(self._exchange)
         now = time.monotonic()
-        live = {self.name: self.address}
+        live = {self._own.name: self._own.address}
         for name, node in said.items():
             beat = (node["beat"], node["start"])
             seen = self._seen.get(name)
             if seen is None or seen.beat != beat:
                 seen = self._seen[name] = _LastBeat(beat, now)
-            is_new = name != self.name and now - seen.since < self._dead
+            is_new = name != self._own.name and now - seen.since < self._dead
             if is_new and await listens(node["address"]):
                 live[name] = node["address"]
         return live
@@ -95,7 +92,7 @@ class Heartbeats:
     def _remove(self) -> None:
         with self._exchanging:
             self._left = True
-            self._target.delete([NODES + self.name])
+            self._target.delete([NODES + self._own.name])
 
     def _exchange(self) -> dict[str, Any]:
         with self._exchanging:
@@ -103,8 +100,8 @@ class Heartbeats:
 
     def _exchange_alone(self) -> dict[str, Any]:
         self._beat += 1
-        own = {"name": self.name, "address": self.address, "beat": self._beat, "start": self._start}
-        self._target.put(NODES + self.name, lambda: orjson.dumps(own))
+        said = orjson.dumps(asdict(self._own) | {"beat": self._beat})
+        self._target.put(NODES + self._own.name, lambda: said)
         self._target.flush()
         return read_nodes(self._target)
 
@@ -123,7 +120,7 @@ def read_nodes(target: Any) -> dict[str, dict[str, Any]]:
 
 
 class Listed:
-    """A fixed list of nodes, of which those live at whose address something listens."""
+    """A fixed list of nodes. Those live at whose address something listens."""
 
     def __init__(self, name: str, nodes: Mapping[str, str]) -> None:
         self.name = name
@@ -135,8 +132,8 @@ class Listed:
         listening = await asyncio.gather(*(listens(self._nodes[name]) for name in names))
         return {
             name: self._nodes[name]
-            for name, listens in zip(names, listening, strict=True)
-            if listens or name == self.name
+            for name, is_alive in zip(names, listening, strict=True)
+            if is_alive or name == self.name
         }
 
     async def leave(self) -> None:

@@ -79,7 +79,7 @@ class ClusterNode:
         self.options: NodeOptions = options or NodeOptions()
         self._owner = ShardOwner(name, address, f"{os.getpid()}-{time.time_ns()}")
         self._cache = cache
-        self._membership = membership or Heartbeats(url, name, address, self.options.dead)
+        self._membership = membership or Heartbeats(url, self._owner, self.options.dead)
         self.note: Note = note
         self._loop = SlateLoop()
         self.homes: ShardHomes = ShardHomes(
@@ -150,7 +150,7 @@ class ClusterNode:
         """Return the error of a call that was done; ``error``: its own, None if it has none.
 
         What was read counts only if the node had the agent when it was read: this process may have
-        been stopped meanwhile. A write that the shared log took is durable, whoever has it now.
+        been stopped meanwhile. A write that the shared log took is durable in any case.
         """
         if error is None:
             is_lost = not writes and not self._has(agent)

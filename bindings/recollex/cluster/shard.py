@@ -2,7 +2,7 @@
 
 SlateDB makes writes durable in the object store, and refuses every write of a former owner. Whose
 answers may be trusted meanwhile is ours to say: an owner answers only while it has proved, less
-than a second ago, that nobody has opened the shard after it.
+than a second ago, that the shard was not opened after it.
 """
 
 import asyncio
@@ -40,7 +40,6 @@ CHECKPOINT = "4s"
 """How long objects that a compaction replaced are kept at least: longer than an owner takes to see
 that it is over (`POLL`), since it reads them until then. An erasure waits as long."""
 _BATCH = 1000
-_GC_MIN_AGE_MS = 0
 _ERASE_TRIES = 40
 _ERASE_PAUSE = 0.25
 
@@ -82,7 +81,7 @@ class SlateLoop:
         future = asyncio.run_coroutine_threadsafe(work, self.loop)
         try:
             return future.result(seconds)
-        except TimeoutError as error:  # not cancelled: SlateDB would answer to nobody
+        except TimeoutError as error:  # not cancelled: SlateDB answers it later
             raise FencedError(f"the object store did not answer in {seconds:g} s") from error
 
     def close(self) -> None:
@@ -100,7 +99,7 @@ class SlateLoop:
 
 
 class ShardReader:
-    """What is durable in one shard, for who does not own it: nobody is disturbed.
+    """What is durable in one shard, read without disturbing its owner.
 
     Its coroutines run on a `SlateLoop`.
     """
@@ -313,7 +312,7 @@ class Shard(ShardReader):
                     break
                 await asyncio.sleep(_ERASE_PAUSE)
             now = slate.GarbageCollectorDirectoryOptions(
-                interval_ms=None, min_age_ms=_GC_MIN_AGE_MS, dry_run=False
+                interval_ms=None, min_age_ms=0, dry_run=False
             )
             for _ in range(_ERASE_TRIES):
                 await self._admin.run_gc_once(

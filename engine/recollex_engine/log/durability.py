@@ -65,26 +65,24 @@ class FlushAhead:
         return covered if begun.is_whole else None
 
 
-Durability = Literal["always", "interval", "off", "shared"]
+Durability = Literal["always", "interval", "off"]
 
 INTERVAL_SECONDS = 0.1
 MODES = ("always", "interval", "off")
-"""What a caller may ask for. "shared" is the mode of a log that has a home."""
 
 
 class GroupCommit:
     """Turns many waits for durability into few flushes of one file.
 
     ``flush`` makes what was written durable and returns the number of the last operation that it
-    covered; if that is less than was asked for, it is called again. The modes differ in what `wait`
-    promises:
+    covered; if that is less than was asked for, it is called again. The three modes differ in what
+    `wait` promises:
 
     - ``always``: the operation is on the disk. The first waiting thread is the leader: it flushes
       for all threads that have written by then. Threads that come during its flush wait for the
       next one.
     - ``interval``: nothing yet; a background thread flushes within 100 ms of a write.
     - ``off``: nothing; the operating system decides when to write.
-    - ``shared``: as ``always``, in the log's home (see `log.home`).
 
     A failed flush may have lost bytes that the system never reports again. So the first failure
     poisons the object: that wait and every later call raise, with the failure as cause.
@@ -105,7 +103,7 @@ class GroupCommit:
         name: str,
         on_flush: Callable[[float], None] | None = None,
     ) -> None:
-        if mode not in (*MODES, "shared"):
+        if mode not in MODES:
             raise InputError(f"durability must be one of {', '.join(MODES)}, got {mode!r}")
         self.mode: Durability = mode
         self._flush = flush
@@ -163,7 +161,7 @@ class GroupCommit:
 
     def wait(self, op: int) -> None:
         """Return once operation ``op`` is as durable as the mode promises."""
-        if self.mode in ("always", "shared"):
+        if self.mode == "always":
             self.flush(op)
         elif not (self._closed and self._failure is None and op <= self._closed_at):
             self.check()

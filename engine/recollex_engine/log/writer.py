@@ -171,7 +171,7 @@ class LogWriter:
         self.known_op: int | None = None if known is None else known.op
         """The last operation that HEAD says is on the disk, on opening; None if it is not known."""
         flush = self._flush if home is None else self._send
-        mode: Durability = durability if home is None else "shared"
+        mode: Durability = durability if home is None else "always"
         self._commits = GroupCommit(mode, flush, f"the log {folder}", on_flush)
         self._lock = threading.RLock()  # guards position, and the bytes after it
         self._descriptor_lock = threading.Lock()  # taken before _lock; held while flushing
@@ -258,10 +258,12 @@ class LogWriter:
     def begin_flush(self, vectors: VectorsWriter | None) -> None:
         """Begin the flush of what was appended and of its vectors, which the next flush ends.
 
-        Only in the mode "always", and if the names of the files are on the disk. Cost: 10 us.
+        Only in the mode "always" without a home, and if the names of the files are on the disk.
+        Cost: 10 us.
         """
         with self._lock:
-            if self.durability == "always" and self._file is not None and self._names.is_done:
+            flushes = self._home is None and self.durability == "always"
+            if flushes and self._file is not None and self._names.is_done:
                 self._ahead.begin(Head.of(self._position), self._file, vectors)
 
     def wait_durable(self, op: int) -> None:

@@ -206,7 +206,8 @@ def run(seconds, agents=24, writers=6, every=3.0, names="abc", say=print, seed=0
             nodes.wait()
             load = Load(nodes.address, [f"user-{n}" for n in range(agents)], writers)
             load.start()
-            moments, zombies = [], []
+            moments = []
+            zombies = []
             end = time.monotonic() + seconds
             while time.monotonic() < end:
                 time.sleep(every)

@@ -3,8 +3,12 @@ import socket
 
 import pytest
 
-from recollex.cluster.layout import bucket, create_cluster
+from recollex.cluster.layout import ShardOwner, bucket, create_cluster
 from recollex.cluster.membership import Heartbeats, Listed, owners, read_nodes
+
+
+def node(name, address):
+    return ShardOwner(name, address, f"start of {name}")
 
 
 def nodes(count):
@@ -39,8 +43,8 @@ def url(tmp_path):
 
 def test_nodes_see_each_other_until_one_leaves(url, listening):
     async def run():
-        a = Heartbeats(url, "a", listening)
-        b = Heartbeats(url, "b", listening)
+        a = Heartbeats(url, node("a", listening))
+        b = Heartbeats(url, node("b", listening))
         assert await a.live() == {"a": listening}
         assert await b.live() == {"a": listening, "b": listening}
         assert await a.live() == {"a": listening, "b": listening}
@@ -53,15 +57,15 @@ def test_nodes_see_each_other_until_one_leaves(url, listening):
 
 def test_a_node_is_dead_once_its_beat_is_old_or_nothing_listens(url, listening):
     async def run():
-        a = Heartbeats(url, "a", listening, dead=0.3)
-        b = Heartbeats(url, "b", listening, dead=0.3)
+        a = Heartbeats(url, node("a", listening), dead=0.3)
+        b = Heartbeats(url, node("b", listening), dead=0.3)
         await b.live()
         assert set(await a.live()) == {"a", "b"}
         await asyncio.sleep(0.35)
         assert set(await a.live()) == {"a"}
         await b.live()
         assert set(await a.live()) == {"a", "b"}
-        gone = Heartbeats(url, "c", "tcp://127.0.0.1:1")
+        gone = Heartbeats(url, node("c", "tcp://127.0.0.1:1"))
         await gone.live()
         assert set(await a.live()) == {"a", "b"}
 

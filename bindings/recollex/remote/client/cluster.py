@@ -32,8 +32,9 @@ from recollex_engine.text.token_counter import open_counter
 ATTEMPT = 1.5
 """Seconds after which a short call that bears repetition is made again elsewhere: a node may be
 frozen."""
-_SHORT = frozenset({"retain", *(name for name, each in METHODS.items() if each.scope == "read")})
-"""Methods that take less, but for those that wait for a language model."""
+_SHORT = {name for name, each in METHODS.items() if each.scope == "read" and not each.waits}
+_SHORT.add("retain")
+"""Methods that take less."""
 ASK_OTHERS = 0.2
 """Seconds after which a node that cannot say who has an agent is left for another."""
 FIRST_PAUSE = 0.01
@@ -146,7 +147,7 @@ class ClusterCaller:
             if pool is None:
                 pool = self._pools[place] = self._pool_of(place)
         deadline = end
-        if call.method in _SHORT and not METHODS[call.method].waits:
+        if call.method in _SHORT:
             least = time.monotonic() + ATTEMPT
             deadline = least if end is None else min(end, least)
         try:
