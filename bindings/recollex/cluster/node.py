@@ -202,8 +202,8 @@ class ClusterNode:
             return
         self._busy.add(number)
         began = time.monotonic()
+        shard = Shard(self.url, number, self._owner, f"{self.options.flush_ms}ms")
         try:
-            shard = Shard(self.url, number, self._owner, f"{self.options.flush_ms}ms")
             await shard.open()
             if shard.former is not None and await self._may_answer(shard.former):
                 shard.answers_from = time.monotonic() + self.options.proof
@@ -211,6 +211,7 @@ class ClusterNode:
             milliseconds = round(1e3 * (time.monotonic() - began), 1)
             self.note("took shard", shard=number, epoch=shard.epoch, milliseconds=milliseconds)
         except Exception as error:
+            await shard.close()
             self._rest(number)
             self.note("could not take shard", shard=number, error=repr(error)[:200])
         finally:
