@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from recollex_engine.errors import CorruptError, InputError, StoreFullError
+from recollex_engine.errors import CorruptError, InputError, StoreFullError, StoreMovedError
 from recollex_engine.log.durability import Durability, FlushAhead, GroupCommit
 from recollex_engine.log.files import (
     LogFile,
@@ -284,7 +284,14 @@ class LogWriter:
 
     def check_place(self) -> None:
         """Raise `StoreMovedError` if another file, or none, has the name of the last one."""
-        (self._file or self._place).check_place()
+        while True:
+            last = self._file or self._place
+            try:
+                last.check_place()
+                return
+            except StoreMovedError:
+                if last is (self._file or self._place):  # else it was sealed and compressed
+                    raise
 
     def poison(self, cause: BaseException) -> None:
         """Refuse every later call: the state that the caller derived from the log may be wrong."""

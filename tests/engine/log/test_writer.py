@@ -6,10 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from recollex_engine.errors import ClosedError, CorruptError, InputError, StoreFullError
+from recollex_engine.errors import (
+    ClosedError,
+    CorruptError,
+    InputError,
+    StoreFullError,
+    StoreMovedError,
+)
 from recollex_engine.log.files import compressed_path, plain_path
 from recollex_engine.log.writer import LogWriter
 from recollex_engine.storage import disk
+from recollex_engine.storage.pooled_file import PooledFile
 from tests.engine.log.notes import contents, note
 from tests.engine.log.whole_log import verify_chain
 
@@ -322,3 +329,24 @@ def test_a_rewriting_that_fails_ends_the_writing(folder):
             log.append(2, [note(2)])
         with pytest.raises(StoreFullError):
             log.check()
+
+
+def test_a_file_that_is_sealed_while_its_place_is_checked_was_not_moved(tmp_path, monkeypatch):
+    check_place = PooledFile.check_place
+    sealed = []
+
+    def beside(file):
+        if not sealed:  # another thread makes a checkpoint now
+            sealed.append(file)
+            assert log.rotate_if_larger(0)
+            assert log.compress_sealed()
+        check_place(file)
+
+    with LogWriter(tmp_path / "log") as log:
+        log.append(1, [("note", b"{}")])
+        monkeypatch.setattr(PooledFile, "check_place", beside)
+        log.check_place()
+        (tmp_path / "log" / "00000002.jsonl").unlink()
+        with pytest.raises(StoreMovedError):
+            log.check_place()
+        monkeypatch.undo()
